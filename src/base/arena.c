@@ -32,21 +32,26 @@ void wick_arena_release(struct wick_arena *arena)
     arena->used = 0;
 }
 
+static bool add_chunk(struct wick_arena *arena, size_t bytes)
+{
+    struct wick_arena_chunk *chunk = arena->source->alloc(arena->source->user, bytes);
+    if (!chunk) return false;
+    chunk->next = arena->chunks;
+    chunk->bytes = bytes;
+    arena->chunks = chunk;
+    arena->begin = arena->cursor = (char *)chunk + CHUNK_HEADER;
+    arena->end = (char *)chunk + bytes;
+    return true;
+}
+
 void wick_arena_reset(struct wick_arena *arena)
 {
-    if (arena->source && arena->chunks) {
-        struct wick_arena_chunk *keep = arena->chunks;
-        for (struct wick_arena_chunk *c = keep->next; c; c = c->next)
-            if (c->bytes > keep->bytes) keep = c;
-        for (struct wick_arena_chunk *c = arena->chunks; c;) {
-            struct wick_arena_chunk *next = c->next;
-            if (c != keep) arena->source->free(arena->source->user, c, c->bytes);
-            c = next;
-        }
-        keep->next = NULL;
-        arena->chunks = keep;
-        arena->begin = (char *)keep + CHUNK_HEADER;
-        arena->end = (char *)keep + keep->bytes;
+    if (arena->source && arena->chunks && arena->chunks->next) {
+        size_t total = 0;
+        bool overflow = false;
+        for (struct wick_arena_chunk *c = arena->chunks; c; c = c->next) overflow = overflow || wick_add_size(total, c->bytes, &total);
+        wick_arena_release(arena);
+        if (!overflow) add_chunk(arena, total); /* without memory: the arena is merely empty */
     }
     arena->cursor = arena->begin;
     arena->used = 0;
@@ -58,17 +63,10 @@ static bool arena_grow(struct wick_arena *arena, size_t bytes)
     if (!arena->source || wick_add_size(bytes, CHUNK_HEADER, &want)) return false;
     /* Double with use, so that many small requests cost few chunks. */
     size_t size = WICK_MAX(want, WICK_MIN(WICK_MAX(arena->used, (size_t)CHUNK_MIN), (size_t)1 << 22));
-    struct wick_arena_chunk *chunk = arena->source->alloc(arena->source->user, size);
-    if (!chunk) return false;
-    chunk->next = arena->chunks;
-    chunk->bytes = size;
-    arena->chunks = chunk;
-    arena->begin = arena->cursor = (char *)chunk + CHUNK_HEADER;
-    arena->end = (char *)chunk + size;
-    return true;
+    return add_chunk(arena, size);
 }
 
-void *wick_arena_alloc(struct wick_arena *arena, size_t bytes, size_t alignment)
+void *wick_arena_raw(struct wick_arena *arena, size_t bytes, size_t alignment)
 {
     size_t want = bytes ? bytes : 1;
     size_t pad = arena->cursor ? (size_t)(-(uintptr_t)arena->cursor & (alignment - 1)) : 0;
@@ -81,8 +79,13 @@ void *wick_arena_alloc(struct wick_arena *arena, size_t bytes, size_t alignment)
     char *memory = arena->cursor + pad;
     arena->cursor = memory + want;
     arena->used += pad + want;
-    memset(memory, 0, want);
     return memory;
+}
+
+void *wick_arena_alloc(struct wick_arena *arena, size_t bytes, size_t alignment)
+{
+    void *memory = wick_arena_raw(arena, bytes, alignment);
+    return memory ? memset(memory, 0, bytes) : NULL;
 }
 
 void *wick_arena_array(struct wick_arena *arena, size_t count, size_t size, size_t alignment)

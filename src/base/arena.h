@@ -1,7 +1,7 @@
 /* base/arena.h - bump allocation with one release for all. The only allocator of the runtime.
  *
  * An arena is either fixed (a caller's block; never grows; what `bare` uses) or growing (chunks from a
- * wick_allocator). Memory is zeroed. Nothing is freed singly. One thread at a time. */
+ * wick_allocator). Nothing is freed singly. One thread at a time. */
 #ifndef WICK_BASE_ARENA_H
 #define WICK_BASE_ARENA_H
 
@@ -29,11 +29,13 @@ void wick_arena_init(struct wick_arena *arena, const struct wick_allocator *sour
 void wick_arena_init_fixed(struct wick_arena *arena, void *block, size_t bytes);
 /* Frees all chunks; a fixed arena is only rewound. The arena can be used again. */
 void wick_arena_release(struct wick_arena *arena);
-/* Rewinds, keeping the largest chunk so that a steady state does not allocate. */
+/* Rewinds; several chunks become one of their size, so that a steady state does not allocate. */
 void wick_arena_reset(struct wick_arena *arena);
 
 /* Zeroed memory aligned to `alignment` (a power of two, at most 4096); NULL if there is none. 0 bytes give a unique non-NULL pointer. */
 void *wick_arena_alloc(struct wick_arena *arena, size_t bytes, size_t alignment);
+/* The same without zeroing: for large scratch that is written before it is read. */
+void *wick_arena_raw(struct wick_arena *arena, size_t bytes, size_t alignment);
 /* count * size, checked. */
 void *wick_arena_array(struct wick_arena *arena, size_t count, size_t size, size_t alignment);
 /* Copies size bytes and adds a NUL. */

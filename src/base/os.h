@@ -38,6 +38,8 @@ void wick_writer_discard_all_signal(void);
 
 bool wick_path_is_folder(const char *path);
 bool wick_path_exists(const char *path);
+/* Calls each(user, name) for every entry of a folder but "." and "..", in no order. */
+wick_status wick_folder_each(const char *folder, void (*each)(void *user, const char *name), void *user, wick_error *err) WICK_MUST_CHECK;
 /* Creates the folder and its parents. */
 wick_status wick_make_folder(const char *path, wick_error *err) WICK_MUST_CHECK;
 

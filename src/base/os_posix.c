@@ -5,6 +5,7 @@
 #include "base/checked.h"
 #include "base/arena.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -205,6 +206,16 @@ bool wick_path_is_folder(const char *path)
 }
 
 bool wick_path_exists(const char *path) { return access(path, F_OK) == 0; }
+
+wick_status wick_folder_each(const char *folder, void (*each)(void *user, const char *name), void *user, wick_error *err)
+{
+    DIR *entries = opendir(folder);
+    if (!entries) return os_fail(err, "list the folder", folder);
+    for (struct dirent *entry; (entry = readdir(entries));)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) each(user, entry->d_name);
+    closedir(entries);
+    return WICK_OK;
+}
 
 wick_status wick_make_folder(const char *path, wick_error *err)
 {

@@ -217,6 +217,18 @@ const struct wick_opmeta *wick_graph_find_op(struct wick_graph *g, const char *o
     return NULL;
 }
 
+void wick_graph_append(struct wick_graph *g, const struct wick_graph_node *node)
+{
+    if (g->status != WICK_OK) return;
+    void *nodes = grow(&g->arena, g->nodes, g->node_count, &g->node_capacity, sizeof *g->nodes);
+    if (!nodes) {
+        out_of_memory(g);
+        return;
+    }
+    g->nodes = nodes;
+    g->nodes[g->node_count++] = *node;
+}
+
 static struct wick_graph_node *add_node(struct wick_graph *g, const struct wick_opmeta *meta, const uint32_t *ids, uint32_t count)
 {
     if (g->status != WICK_OK) return NULL;
@@ -225,17 +237,15 @@ static struct wick_graph_node *add_node(struct wick_graph *g, const struct wick_
             wick_graph_fail(g, WICK_INTERNAL, "operator %s: argument %u is missing", meta->name, i);
             return NULL;
         }
-    void *nodes = grow(&g->arena, g->nodes, g->node_count, &g->node_capacity, sizeof *g->nodes);
     uint32_t *copy = WICK_NEW_ARRAY(&g->arena, uint32_t, count + 1);
-    if (!nodes || !copy) {
+    if (!copy) {
         out_of_memory(g);
         return NULL;
     }
-    g->nodes = nodes;
     memcpy(copy, ids, count * sizeof *ids);
-    g->nodes[g->node_count] =
-        (struct wick_graph_node){.op = meta, .count = count, .n_inputs = wick_signature_inputs(meta->signature), .ids = copy, .scope = g->scope};
-    return &g->nodes[g->node_count++];
+    const struct wick_graph_node node = {.op = meta, .count = count, .n_inputs = wick_signature_inputs(meta->signature), .ids = copy, .scope = g->scope};
+    wick_graph_append(g, &node);
+    return g->status == WICK_OK ? &g->nodes[g->node_count - 1] : NULL;
 }
 
 static void check_node(struct wick_graph *g, const struct wick_graph_node *node)

@@ -13,6 +13,8 @@
 #include "graph/source.h"
 #include "tensor/value.h"
 
+struct wick_quantized;
+
 #define WICK_NO_VALUE UINT32_MAX
 
 enum wick_origin {
@@ -29,6 +31,7 @@ struct wick_graph_value {
     bool is_output;
     const char *name;           /* fully qualified name of a constant or state ("layers.0.attention.wq.weight"), else NULL */
     struct wick_source *source; /* constants only */
+    struct wick_quantized *quantized; /* the weight of a quantized operator (graph/irops.h), else NULL */
 };
 
 struct wick_graph_node {
@@ -114,6 +117,8 @@ uint32_t wick_graph_number(struct wick_graph *g, const char *op, struct wick_val
 void wick_graph_effect(struct wick_graph *g, const char *op, uint32_t count, ...);
 /* A call of a meta that need not be in the table (stages' own intermediate operators). */
 uint32_t wick_graph_call_meta(struct wick_graph *g, const struct wick_opmeta *meta, const uint32_t *ids, uint32_t count);
+/* Copies a node to the end of the list (stages that rebuild it). */
+void wick_graph_append(struct wick_graph *g, const struct wick_graph_node *node);
 /* A fresh computed tensor of a shape; for stages that wire nodes themselves. */
 uint32_t wick_graph_tensor(struct wick_graph *g, const struct wick_shape *shape);
 const struct wick_opmeta *wick_graph_find_op(struct wick_graph *g, const char *op);

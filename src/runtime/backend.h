@@ -6,10 +6,19 @@
 
 enum { WICK_BACKEND_ABI = 1 };
 
+/* An option that the exporter stored beside a payload. */
+struct wick_compile_spec {
+    struct wick_str key;
+    const uint8_t *value;
+    size_t size;
+};
+
 /* One delegate call of a program. data stays valid as long as the program is open. */
 struct wick_payload {
     const uint8_t *data;
     size_t size;
+    const struct wick_compile_spec *specs;
+    size_t spec_count;
     struct wick_args args; /* the call's values: delegate inputs, then outputs; upper-bound shapes, no data */
     /* Blobs kept in the program (named data) or a .ptd; NOT_FOUND names the key. The bytes stay valid likewise. */
     wick_status (*named_data)(void *user, struct wick_str key, const uint8_t **data, size_t *size, wick_error *err);
@@ -37,6 +46,8 @@ struct wick_backend {
     /* Turns a payload into nodes. NULL for an opaque backend (init, execute, destroy are then used). */
     wick_status (*expand)(const struct wick_payload *payload, struct wick_expansion *x, wick_error *err);
     wick_status (*init)(const struct wick_payload *payload, struct wick_bind *bind, void **handle);
+    /* A handle is shared by every timeline of a method: execute may be called from several threads at once. Outputs have
+     * memory for their upper bound; execute resizes those that are dynamic. */
     wick_status (*execute)(void *handle, const struct wick_args *args, struct wick_run *run);
     void (*destroy)(void *handle);
 };

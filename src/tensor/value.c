@@ -17,7 +17,8 @@ uint32_t wick_signature_outs(const char *signature) { return (uint32_t)strlen(ou
 static bool kind_fits(char kind, int tag)
 {
     switch (kind) {
-    case 'T': return tag == WICK_TAG_TENSOR;
+    case 'T':
+    case 'M': return tag == WICK_TAG_TENSOR;
     case 't': return tag == WICK_TAG_TENSOR || tag == WICK_TAG_NONE;
     case 'L': return tag == WICK_TAG_TENSOR_LIST;
     case 'l': return tag == WICK_TAG_OPTIONAL_TENSOR_LIST || tag == WICK_TAG_TENSOR_LIST;

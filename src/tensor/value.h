@@ -106,6 +106,7 @@ struct wick_opmeta {
     const char *name; /* "aten::add.out": name, '.', overload; no '.' when the overload is empty */
     /* One letter an argument, then '>' and one letter an out:
      *   T tensor   t tensor or none     L tensor list         l optional-tensor list
+     *   M tensor whose bytes the operator changes (a cache), beside its outs
      *   S scalar   s scalar or none     I int   i int or none   F double   f double or none   B bool   b bool or none
      *   N int list n int list or none   D double list  d the same or none   A bool list   C string   c string or none
      * Outs: T tensor, L tensor list, V a value the operator writes (INT, DOUBLE or BOOL). */

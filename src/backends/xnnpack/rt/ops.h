@@ -1,0 +1,77 @@
+/* xnnpack/rt/ops.h - the operators that payload nodes become, and what their states hold.
+ *
+ * Arguments are tensors only. What a shape rule must know beside its inputs' sizes (a permutation, a window, the number
+ * of output channels) is a constant I32 tensor argument, called "params" below; all else is in the state, which is NULL
+ * where that says "or NULL". States are immutable and equal requests within a payload share one pointer. */
+#ifndef WICK_XNNPACK_RT_OPS_H
+#define WICK_XNNPACK_RT_OPS_H
+
+#include "backends/xnnpack/rt/lane.h"
+#include "runtime/op.h"
+
+/* ---- (x) > y; state: struct wick_xnn_unary, or NULL for float tensors without numbers of their own ---- */
+
+struct wick_xnn_unary {
+    struct wick_xnn_lane x, y;
+    float a, b; /* clamp: min, max. elu: alpha. leaky_relu: slope */
+};
+
+/* X(operator, float kernel) */
+#define WICK_XNN_UNARY_LIST(X)                                                                                                              \
+    X(abs) X(ceiling) X(clamp) X(convert) X(cos) X(elu) X(exp) X(floor) X(gelu) X(hardswish) X(leaky_relu) X(log) X(negate)                 \
+    X(reciprocal_square_root) X(sigmoid) X(sin) X(square) X(square_root) X(tanh)
+
+#define WICK_XNN_DECLARE(name) extern const struct wick_op wick_xnn_##name;
+WICK_XNN_UNARY_LIST(WICK_XNN_DECLARE)
+
+/* ---- (a, b) > y, sizes broadcast; state: struct wick_xnn_binary, or NULL for floats without a clamp ---- */
+
+struct wick_xnn_binary {
+    struct wick_xnn_lane a, b, y;
+    float min, max;
+    uint32_t clamped; /* 0: min and max do not bound */
+};
+
+#define WICK_XNN_BINARY_LIST(X) X(add) X(subtract) X(multiply) X(divide) X(minimum) X(maximum) X(prelu)
+WICK_XNN_BINARY_LIST(WICK_XNN_DECLARE)
+
+/* ---- moving elements ---- */
+
+extern const struct wick_op wick_xnn_static_reshape;      /* (x, params: new sizes, 0 = inferred) > y */
+extern const struct wick_op wick_xnn_copy;                /* (x) > y */
+extern const struct wick_op wick_xnn_static_transpose;    /* (x, params: permutation) > y */
+extern const struct wick_op wick_xnn_static_slice;        /* (x, params: offsets, sizes) > y */
+extern const struct wick_op wick_xnn_concatenate2;        /* (x0, x1, params: axis) > y; and so on */
+extern const struct wick_op wick_xnn_concatenate3;
+extern const struct wick_op wick_xnn_concatenate4;
+extern const struct wick_op wick_xnn_concatenate5;
+extern const struct wick_op wick_xnn_static_constant_pad; /* (x, params: before, after) > y; state: struct wick_xnn_pad */
+
+struct wick_xnn_pad {
+    uint32_t bits; /* the padding element as it is stored */
+};
+
+/* ---- windows over [N, H, W, C]; state: struct wick_xnn_unary (a, b: clamp), or NULL for floats without a clamp ---- */
+
+/* Order of the params of a pooling node; the same first ten begin those of a convolution. */
+enum {
+    WICK_XNN_TOP,
+    WICK_XNN_RIGHT,
+    WICK_XNN_BOTTOM,
+    WICK_XNN_LEFT,
+    WICK_XNN_KERNEL_H,
+    WICK_XNN_KERNEL_W,
+    WICK_XNN_STRIDE_H,
+    WICK_XNN_STRIDE_W,
+    WICK_XNN_DILATION_H,
+    WICK_XNN_DILATION_W,
+    WICK_XNN_WINDOW_PARAMS
+};
+
+extern const struct wick_op wick_xnn_average_pooling;        /* (x, params) > y; padding does not count in the mean */
+extern const struct wick_op wick_xnn_max_pooling;            /* (x, params) > y */
+extern const struct wick_op wick_xnn_arg_max_pooling;        /* (x, params) > y, index in the window (I32 or I64) */
+extern const struct wick_op wick_xnn_global_average_pooling; /* (x [.., H, W, C], params: keep dims) > y */
+extern const struct wick_op wick_xnn_resize_bilinear;        /* (x, params: H, W, align corners) > y */
+
+#endif

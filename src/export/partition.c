@@ -1,0 +1,116 @@
+/* export/partition.c - cutting the graph: each run of neighbouring calls that a backend claims becomes one delegate call. A run is
+ * convex as it stands (nothing else runs between its calls), so cutting never makes a cycle. Next: decompose.c. */
+#include "export/stages.h"
+
+#include <stdlib.h>
+
+struct cut {
+    struct wick_graph *g;
+    uint32_t *inputs, *outputs;
+    struct wick_partition p;
+};
+
+static bool made_inside(const struct wick_graph *g, const struct wick_partition *p, uint32_t id)
+{
+    for (uint32_t n = p->first; n < p->last; n++) {
+        const struct wick_graph_node *node = &g->nodes[n];
+        for (uint32_t k = node->n_inputs; !node->dead && k < node->count; k++)
+            if (node->ids[k] == id) return true;
+    }
+    return false;
+}
+
+static bool in_list(const uint32_t *list, uint32_t count, uint32_t id)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (list[i] == id) return true;
+    return false;
+}
+
+/* last_use[id]: index of the last live node that names the value; graph outputs: node_count. */
+static void find_last_uses(const struct wick_graph *g, uint32_t *last_use)
+{
+    for (uint32_t i = 0; i < g->value_count; i++) last_use[i] = 0;
+    for (uint32_t n = 0; n < g->node_count; n++)
+        for (uint32_t k = 0; !g->nodes[n].dead && k < g->nodes[n].n_inputs; k++) {
+            const struct wick_value *v = &g->values[g->nodes[n].ids[k]];
+            last_use[g->nodes[n].ids[k]] = n;
+            for (uint32_t i = 0; (v->tag == WICK_TAG_TENSOR_LIST || v->tag == WICK_TAG_OPTIONAL_TENSOR_LIST) && i < v->as.list.count; i++)
+                if (v->as.list.indices[i] >= 0) last_use[v->as.list.indices[i]] = n;
+        }
+    for (uint32_t i = 0; i < g->output_count; i++) last_use[g->outputs[i]] = g->node_count;
+}
+
+static void add_input(struct cut *c, uint32_t id)
+{
+    const struct wick_graph *g = c->g;
+    const struct wick_value *v = &g->values[id];
+    if (v->tag == WICK_TAG_TENSOR_LIST) {
+        for (uint32_t i = 0; i < v->as.list.count; i++) add_input(c, (uint32_t)v->as.list.indices[i]);
+        return;
+    }
+    if (v->tag != WICK_TAG_TENSOR || g->info[id].origin == WICK_ORIGIN_CONSTANT) return;
+    if (made_inside(g, &c->p, id) || in_list(c->inputs, c->p.input_count, id)) return;
+    c->inputs[c->p.input_count++] = id;
+}
+
+static wick_status replace(struct cut *c, const struct wick_lowering *lowering, wick_error *err)
+{
+    struct wick_graph *g = c->g;
+    if (g->delegate_count == g->delegate_capacity) {
+        uint32_t capacity = g->delegate_capacity ? g->delegate_capacity * 2 : 64;
+        struct wick_delegate *more = WICK_NEW_ARRAY(&g->arena, struct wick_delegate, capacity);
+        if (!more) return wick_fail_oom(err, capacity * sizeof *more, "graph");
+        if (g->delegate_count) memcpy(more, g->delegates, g->delegate_count * sizeof *more);
+        g->delegates = more;
+        g->delegate_capacity = capacity;
+    }
+    struct wick_delegate *delegate = &g->delegates[g->delegate_count];
+    *delegate = (struct wick_delegate){.backend = lowering->id};
+    WICK_TRY(lowering->lower(g, &c->p, delegate, err));
+    struct wick_graph_node *node = &g->nodes[c->p.first];
+    uint32_t count = c->p.input_count + c->p.output_count;
+    uint32_t *ids = WICK_NEW_ARRAY(&g->arena, uint32_t, count);
+    if (!ids) return wick_fail_oom(err, count * sizeof *ids, "graph");
+    memcpy(ids, c->inputs, c->p.input_count * sizeof *ids);
+    memcpy(ids + c->p.input_count, c->outputs, c->p.output_count * sizeof *ids);
+    for (uint32_t n = c->p.first; n < c->p.last; n++) g->nodes[n].dead = true;
+    *node = (struct wick_graph_node){.delegate = g->delegate_count++, .count = count, .n_inputs = c->p.input_count, .ids = ids, .scope = node->scope};
+    return WICK_OK;
+}
+
+static wick_status cut_run(struct cut *c, const struct wick_lowering *lowering, const uint32_t *last_use, wick_error *err)
+{
+    const struct wick_graph *g = c->g;
+    c->p.input_count = c->p.output_count = 0;
+    c->p.inputs = c->inputs;
+    c->p.outputs = c->outputs;
+    for (uint32_t n = c->p.first; n < c->p.last; n++) {
+        const struct wick_graph_node *node = &g->nodes[n];
+        if (node->dead) continue;
+        for (uint32_t k = 0; k < node->n_inputs; k++) add_input(c, node->ids[k]);
+        for (uint32_t k = node->n_inputs; k < node->count; k++)
+            if (last_use[node->ids[k]] >= c->p.last) c->outputs[c->p.output_count++] = node->ids[k];
+    }
+    return c->p.output_count ? replace(c, lowering, err) : WICK_OK;
+}
+
+wick_status wick_stage_partition(struct wick_graph *g, const struct wick_lowering *lowering, const struct wick_lowering_options *options, wick_error *err)
+{
+    size_t n = g->value_count;
+    struct cut c = {.g = g, .inputs = malloc(n * 4 + 1), .outputs = malloc(n * 4 + 1)};
+    uint32_t *last_use = malloc(n * sizeof *last_use + 1);
+    wick_status status = c.inputs && c.outputs && last_use ? WICK_OK : wick_fail_oom(err, n * 12, "partition");
+    if (status == WICK_OK) find_last_uses(g, last_use);
+    for (uint32_t i = 0; status == WICK_OK && i < g->node_count; i++) {
+        if (g->nodes[i].dead || !g->nodes[i].op || !lowering->claims(g, &g->nodes[i], options)) continue;
+        uint32_t end = i + 1;
+        while (end < g->node_count && (g->nodes[end].dead || (g->nodes[end].op && lowering->claims(g, &g->nodes[end], options)))) end++;
+        c.p.first = i;
+        c.p.last = end;
+        status = cut_run(&c, lowering, last_use, err);
+        i = end - 1;
+    }
+    free(c.inputs), free(c.outputs), free(last_use);
+    return status;
+}

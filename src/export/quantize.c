@@ -1,0 +1,133 @@
+/* export/quantize.c - which weights are quantized, and how (facts: export_llm 6.2, 6.4). The numbers are graph/quantized.c's.
+ * Next: partition.c. */
+#include "export/stages.h"
+
+#include "graph/irops.h"
+#include "graph/quantized.h"
+
+#include <stdlib.h>
+#include <strings.h>
+
+static struct wick_source *weight_of(const struct wick_graph *g, uint32_t id) { return g->info[id].origin == WICK_ORIGIN_CONSTANT ? g->info[id].source : NULL; }
+
+/* ---- linears ---- */
+
+static wick_status quantize_linear(struct wick_graph *g, struct wick_graph_node *node, const struct wick_quant_spec *spec, wick_error *err)
+{
+    struct wick_quantized *q;
+    uint32_t weight = node->ids[1];
+    WICK_TRY(wick_quantized_make(&q, &g->arena, weight_of(g, weight), spec, err));
+    uint32_t packed = wick_graph_constant(g, g->info[weight].name, wick_quantized_values(q, &g->arena, WICK_PACK_INT8));
+    WICK_TRY(wick_graph_status(g, err));
+    g->info[packed].quantized = q;
+    /* (x, weight, bias, out) becomes (x, packed, out). */
+    node->op = &wick_ir_dynamic_linear;
+    node->ids[1] = packed;
+    node->ids[2] = node->ids[3];
+    node->n_inputs = 2;
+    node->count = 3;
+    return WICK_OK;
+}
+
+static wick_status quantize_linears(struct wick_graph *g, const struct wick_quant_spec *spec, struct wick_quantize_report *report, wick_error *err)
+{
+    for (uint32_t n = 0; n < g->node_count; n++) {
+        struct wick_graph_node *node = &g->nodes[n];
+        if (!node->op || strcmp(node->op->name, "aten::linear.out") != 0) continue;
+        const struct wick_source *weight = weight_of(g, node->ids[1]);
+        bool plain = weight && weight->rows && g->values[node->ids[2]].tag == WICK_TAG_NONE;
+        report->linears++;
+        if (!plain || (spec->group && wick_source_columns(weight) % (size_t)spec->group)) {
+            if (!report->left_name) report->left_name = g->info[node->ids[1]].name;
+            continue;
+        }
+        WICK_TRY(quantize_linear(g, node, spec, err));
+        report->quantized++;
+    }
+    return WICK_OK;
+}
+
+/* ---- embeddings ---- */
+
+static wick_status parse_embedding(const char *text, struct wick_quant_spec *spec, wick_error *err)
+{
+    char *end;
+    long bits = strtol(text, &end, 10), group = 0;
+    if (strncmp(text, "torchao:", 8) == 0) return wick_fail(err, WICK_NOT_SUPPORTED, "quantization.embedding_quantize=%s: torchao embeddings: not supported", text);
+    if (*end == ',' && (strcasecmp(end + 1, "none") == 0)) end += 5;
+    else if (*end == ',') group = strtol(end + 1, &end, 10);
+    else end = (char *)(uintptr_t)"?";
+    if (*end || (bits != 2 && bits != 4 && bits != 8) || group < 0 || group > 1 << 20)
+        return wick_fail(err, WICK_INVALID_CONFIG, "quantization.embedding_quantize: '%s' is not BITS,GROUP with 2, 4 or 8 bits", text);
+    spec->bits = (int)bits;
+    spec->group = (int)group;
+    return WICK_OK;
+}
+
+/* (weight, indices, padding_idx, scale_grad, sparse, out) becomes
+ * embedding_{byte,2bit,4bit}.dtype_out(weight, scales, zero_points, qmin, qmax, indices, dtype, out). */
+static wick_status quantize_embedding(struct wick_graph *g, struct wick_graph_node *node, const struct wick_quant_spec *spec, wick_error *err)
+{
+    static const struct {
+        int bits;
+        const char *op;
+        enum wick_packing packing;
+    } kinds[] = {{8, "quantized_decomposed::embedding_byte.dtype_out", WICK_PACK_INT8},
+                 {4, "quantized_decomposed::embedding_4bit.dtype_out", WICK_PACK_HIGH_NIBBLE},
+                 {2, "quantized_decomposed::embedding_2bit.dtype_out", WICK_PACK_CRUMBS}};
+    int kind = spec->bits == 8 ? 0 : spec->bits == 4 ? 1 : 2;
+    struct wick_quantized *q;
+    const uint32_t table = node->ids[0], indices = node->ids[1], out = node->ids[5];
+    WICK_TRY(wick_quantized_make(&q, &g->arena, weight_of(g, table), spec, err));
+    const struct wick_opmeta *op = wick_graph_find_op(g, kinds[kind].op);
+    const char *scales_name = wick_graph_name(g, "%s.scales", g->info[table].name);
+    uint32_t *ids = WICK_NEW_ARRAY(&g->arena, uint32_t, 8);
+    if (!ids) return wick_fail_oom(err, 8 * sizeof *ids, "graph");
+    ids[0] = wick_graph_constant(g, g->info[table].name, wick_quantized_values(q, &g->arena, kinds[kind].packing));
+    ids[1] = wick_graph_constant(g, scales_name, wick_quantized_scales(q, &g->arena, WICK_DTYPE_F32, true));
+    ids[2] = wick_graph_none(g);
+    ids[3] = wick_graph_int(g, -(1 << (spec->bits - 1)));
+    ids[4] = wick_graph_int(g, (1 << (spec->bits - 1)) - 1);
+    ids[5] = indices;
+    ids[6] = wick_graph_int(g, WICK_DTYPE_F32);
+    ids[7] = out;
+    node->op = op;
+    node->ids = ids;
+    node->n_inputs = 7;
+    node->count = 8;
+    return wick_graph_status(g, err);
+}
+
+static wick_status quantize_embeddings(struct wick_graph *g, const struct wick_quant_spec *spec, struct wick_quantize_report *report, wick_error *err)
+{
+    uint32_t count = g->node_count;
+    for (uint32_t n = 0; n < count; n++) {
+        struct wick_graph_node *node = &g->nodes[n];
+        if (!node->op || strcmp(node->op->name, "aten::embedding.out") != 0) continue;
+        const struct wick_source *table = weight_of(g, node->ids[0]);
+        if (!table || !table->rows) continue;
+        WICK_TRY(quantize_embedding(g, node, spec, err));
+        report->embeddings++;
+    }
+    return WICK_OK;
+}
+
+wick_status wick_stage_quantize(struct wick_graph *g, const struct wick_config *config, struct wick_quantize_report *report, wick_error *err)
+{
+    *report = (struct wick_quantize_report){0};
+    bool hqq = wick_config_bool(config, WICK_KEY_QUANTIZATION_USE_HQQ);
+    const char *embedding = wick_config_text(config, WICK_KEY_QUANTIZATION_EMBEDDING_QUANTIZE);
+    struct wick_quant_spec spec = {.bits = 4, .group = 128, .hqq = hqq};
+    if (embedding) {
+        WICK_TRY(parse_embedding(embedding, &spec, err));
+        WICK_TRY(quantize_embeddings(g, &spec, report, err));
+    }
+    if (!wick_config_text(config, WICK_KEY_QUANTIZATION_QMODE)) return WICK_OK;
+    spec = (struct wick_quant_spec){.bits = 4, .group = 128, .hqq = hqq};
+    if (!config->values[WICK_KEY_QUANTIZATION_GROUP_SIZE].null) {
+        int64_t group = wick_config_int(config, WICK_KEY_QUANTIZATION_GROUP_SIZE);
+        if (group < 0 || group > 1 << 20) return wick_fail(err, WICK_INVALID_CONFIG, "quantization.group_size: %lld is not in 0..1048576", (long long)group);
+        spec.group = (int)group;
+    }
+    return quantize_linears(g, &spec, report, err);
+}

@@ -1,0 +1,334 @@
+/* graph/quantized.c - scale search and packing, row slab by row slab over the pool; see quantized.h.
+ *
+ * The search is the original's: each round quantizes with the present scale and solves min_s |w - s q|^2. It stops for the
+ * whole tensor when no scale moved by more than 1e-5; so rounds run per group, changes are collected per round, and the few
+ * groups that ran past the common last round are run again. */
+#include "graph/quantized.h"
+
+#include "tensor/half.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUNDS = 20, SLAB_BYTES = 2 << 20 };
+static const float scale_floor = 0x1p-23f; /* torch.finfo(float32).eps */
+
+struct wick_quantized {
+    struct wick_source *inner;
+    struct wick_quant_spec spec;
+    size_t rows, columns, group, groups;
+    float *scales;  /* (rows, groups); NULL until searched and after both sources were written */
+    bool values_written, scales_written;
+};
+
+/* ---- one group ---- */
+
+/* Rounds to nearest even by pushing the fraction out of the mantissa; x is within a few hundred. */
+static inline float round_even(float x) { return (x + 12582912.0f) - 12582912.0f; }
+
+/* Lanes let the compiler use vectors; the sum's order is fixed all the same. */
+enum { LANES = 16 };
+
+static float next_scale(const float *w, size_t n, float scale, float low, float high)
+{
+    float num[LANES] = {0}, den[LANES] = {0};
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int l = 0; l < LANES; l++) {
+            float q = w[i + (size_t)l] / scale;
+            q = q < low ? low : q;
+            q = q > high ? high : q;
+            q = round_even(q);
+            num[l] += w[i + (size_t)l] * q;
+            den[l] += q * q;
+        }
+    for (int l = 0; i < n; i++, l++) {
+        float q = round_even(fminf(fmaxf(w[i] / scale, low), high));
+        num[l] += w[i] * q;
+        den[l] += q * q;
+    }
+    for (int step = LANES / 2; step; step /= 2)
+        for (int l = 0; l < step; l++) {
+            num[l] += num[l + step];
+            den[l] += den[l + step];
+        }
+    float next = den[0] > 0 ? num[0] / den[0] : scale;
+    return next < scale_floor ? scale_floor : next;
+}
+
+static float largest(const float *w, size_t n)
+{
+    float top[LANES] = {0};
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int l = 0; l < LANES; l++) {
+            float a = fabsf(w[i + (size_t)l]);
+            top[l] = a > top[l] ? a : top[l];
+        }
+    float best = 0;
+    for (int l = 0; l < LANES; l++) best = fmaxf(best, top[l]);
+    for (; i < n; i++) best = fmaxf(best, fabsf(w[i]));
+    return best;
+}
+
+float wick_quant_scale_max(const float *w, size_t n, int bits)
+{
+    float scale = largest(w, n) / ((float)((1 << bits) - 1) / 2);
+    return scale < 0x1p-126f ? 0x1p-126f : scale;
+}
+
+/* Returns the rounds after which the scale no longer moves (at most `rounds`). */
+static int search(const float *w, size_t n, int bits, int rounds, float *scale, float change[ROUNDS])
+{
+    float low = -(float)(1 << (bits - 1)), high = -low - 1, s = largest(w, n) / -low;
+    if (s < scale_floor) s = scale_floor;
+    int r = 0;
+    for (; r < rounds; r++) {
+        float next = next_scale(w, n, s, low, high), moved = fabsf(next - s) / s;
+        if (moved > change[r]) change[r] = moved;
+        if (next == s) break;
+        s = next;
+    }
+    *scale = s;
+    return r;
+}
+
+void wick_quant_hqq(const float *w, size_t count, size_t group, int bits, int rounds, float *scales, float change[20])
+{
+    for (size_t g = 0; g < count; g++) search(w + g * group, group, bits, rounds, &scales[g], change);
+}
+
+/* ---- the tensor ---- */
+
+static size_t slab_rows(const struct wick_quantized *q)
+{
+    size_t rows = SLAB_BYTES / (q->columns * sizeof(float));
+    return WICK_MIN(WICK_MAX(rows, (size_t)1), q->rows);
+}
+
+/* Rows of a slab go to the pool in blocks, each with its own change table and error. */
+enum { BLOCKS = 32 };
+
+struct slab {
+    struct wick_quantized *q;
+    const float *w;
+    size_t first, rows;
+    int rounds;           /* > 0: redo the groups that moved past this round */
+    uint8_t *stopped_at;  /* (rows, groups) of the tensor: round after which a group's scale stood still */
+    float change[BLOCKS][ROUNDS];
+    uint8_t *bytes; /* packed output of the slab */
+    size_t row_bytes;
+    enum wick_packing packing;
+};
+
+static void block_range(const struct slab *s, size_t block, size_t *first, size_t *last)
+{
+    *first = s->rows * block / BLOCKS;
+    *last = s->rows * (block + 1) / BLOCKS;
+}
+
+static void search_block(void *user, size_t block, unsigned thread)
+{
+    (void)thread;
+    struct slab *s = user;
+    struct wick_quantized *q = s->q;
+    size_t first, last;
+    block_range(s, block, &first, &last);
+    for (size_t i = first * q->groups; i < last * q->groups; i++) {
+        size_t at = s->first * q->groups + i;
+        const float *w = s->w + i * q->group;
+        float unused[ROUNDS] = {0};
+        if (!q->spec.hqq) q->scales[at] = wick_quant_scale_max(w, q->group, q->spec.bits);
+        else if (s->rounds == 0) s->stopped_at[at] = (uint8_t)search(w, q->group, q->spec.bits, ROUNDS, &q->scales[at], s->change[block]);
+        else if (s->stopped_at[at] > s->rounds) search(w, q->group, q->spec.bits, s->rounds, &q->scales[at], unused);
+    }
+}
+
+static wick_status for_slabs(struct wick_quantized *q, struct slab *s, wick_task_fn task, const struct wick_production *to, wick_error *err)
+{
+    size_t step = slab_rows(q);
+    float *w = malloc(step * q->columns * sizeof *w);
+    if (!w) return wick_fail_oom(err, step * q->columns * sizeof *w, "quantizing a weight");
+    wick_status status = WICK_OK;
+    s->w = w;
+    for (size_t row = 0; row < q->rows && status == WICK_OK; row += step) {
+        s->first = row;
+        s->rows = WICK_MIN(step, q->rows - row);
+        status = q->inner->rows(q->inner, row, s->rows, w, err);
+        if (status != WICK_OK) break;
+        wick_pool_run(to->pool, BLOCKS, task, s);
+        if (s->bytes) status = to->sink(to->user, s->bytes, s->rows * s->row_bytes, err);
+    }
+    free(w);
+    return status;
+}
+
+/* The round after which the original stops: the first whose largest change is below its tolerance. */
+static int common_rounds(const struct slab *s)
+{
+    for (int r = 0; r < ROUNDS; r++) {
+        float change = 0;
+        for (int b = 0; b < BLOCKS; b++) change = fmaxf(change, s->change[b][r]);
+        if (change < 1e-5f) return r + 1;
+    }
+    return ROUNDS;
+}
+
+static wick_status find_scales(struct wick_quantized *q, const struct wick_production *to, wick_error *err)
+{
+    if (q->scales) return WICK_OK;
+    struct slab s = {.q = q};
+    size_t count = q->rows * q->groups;
+    q->scales = malloc(count * sizeof *q->scales);
+    s.stopped_at = calloc(count, 1);
+    wick_status status = q->scales && s.stopped_at ? for_slabs(q, &s, search_block, to, err) : wick_fail_oom(err, count * 5, "scales of a weight");
+    if (status == WICK_OK && q->spec.hqq) {
+        s.rounds = common_rounds(&s);
+        bool again = false;
+        for (size_t i = 0; i < count && !again; i++) again = s.stopped_at[i] > s.rounds;
+        if (again) status = for_slabs(q, &s, search_block, to, err);
+    }
+    free(s.stopped_at);
+    if (status != WICK_OK) {
+        free(q->scales);
+        q->scales = NULL;
+    }
+    return status;
+}
+
+static int quantize_one(float w, float scale, const struct wick_quant_spec *spec)
+{
+    float low = -(float)(1 << (spec->bits - 1)), q = spec->hqq ? w / scale : w * (1.0f / scale);
+    return (int)round_even(fminf(fmaxf(q, low), -low - 1));
+}
+
+static void pack_row(const struct wick_quantized *q, const float *w, const float *scales, enum wick_packing packing, uint8_t *out)
+{
+    size_t per_byte = packing == WICK_PACK_INT8 ? 1 : packing == WICK_PACK_CRUMBS ? 4 : 2;
+    memset(out, 0, (q->columns + per_byte - 1) / per_byte);
+    for (size_t g = 0; g < q->groups; g++)
+        for (size_t c = g * q->group; c < (g + 1) * q->group; c++) {
+            int v = quantize_one(w[c], scales[g], &q->spec);
+            switch (packing) {
+            case WICK_PACK_INT8: out[c] = (uint8_t)v; break;
+            case WICK_PACK_LOW_NIBBLE: out[c / 2] |= (uint8_t)((v + 8) << (c % 2 * 4)); break;
+            case WICK_PACK_HIGH_NIBBLE: out[c / 2] |= (uint8_t)((v + 8) << (4 - c % 2 * 4)); break;
+            case WICK_PACK_CRUMBS: out[c / 4] |= (uint8_t)((v + 2) << (c % 4 * 2)); break;
+            }
+        }
+    /* An odd last column shares its byte with a zero weight. */
+    if (packing == WICK_PACK_LOW_NIBBLE && q->columns % 2) out[q->columns / 2] |= 8 << 4;
+}
+
+static void pack_block(void *user, size_t block, unsigned thread)
+{
+    (void)thread;
+    struct slab *s = user;
+    size_t first, last;
+    block_range(s, block, &first, &last);
+    for (size_t r = first; r < last; r++)
+        pack_row(s->q, s->w + r * s->q->columns, s->q->scales + (s->first + r) * s->q->groups, s->packing, s->bytes + r * s->row_bytes);
+}
+
+/* ---- sources ---- */
+
+struct part {
+    struct wick_quantized *q;
+    enum wick_packing packing;
+};
+
+static void written(struct wick_quantized *q, bool *part)
+{
+    *part = true;
+    if (!q->values_written || !q->scales_written) return;
+    q->values_written = q->scales_written = false;
+    free(q->scales);
+    q->scales = NULL;
+    if (q->inner->done) q->inner->done(q->inner);
+}
+
+static wick_status produce_values(struct wick_source *source, const struct wick_production *to, wick_error *err)
+{
+    const struct part *part = source->data;
+    struct wick_quantized *q = part->q;
+    WICK_TRY(find_scales(q, to, err));
+    struct slab s = {.q = q, .packing = part->packing, .row_bytes = (size_t)source->shape.sizes[1]};
+    s.bytes = malloc(slab_rows(q) * s.row_bytes);
+    wick_status status = s.bytes ? for_slabs(q, &s, pack_block, to, err) : wick_fail_oom(err, slab_rows(q) * s.row_bytes, "quantizing a weight");
+    free(s.bytes);
+    if (status == WICK_OK) written(q, &q->values_written);
+    return status;
+}
+
+static wick_status produce_scales(struct wick_source *source, const struct wick_production *to, wick_error *err)
+{
+    const struct part *part = source->data;
+    struct wick_quantized *q = part->q;
+    WICK_TRY(find_scales(q, to, err));
+    size_t count = q->rows * q->groups, size = wick_dtype_size(source->shape.dtype);
+    uint8_t *bytes = malloc(count * size);
+    if (!bytes) return wick_fail_oom(err, count * size, "scales of a weight");
+    for (size_t i = 0; i < count; i++) {
+        float s = q->scales[i];
+        if (q->inner->stored_dtype == WICK_DTYPE_BF16) s = wick_f32_from_bf16(wick_bf16_from_f32(s));
+        else if (q->inner->stored_dtype == WICK_DTYPE_F16) s = wick_f32_from_f16(wick_f16_from_f32(s));
+        uint16_t half = wick_bf16_from_f32(s);
+        memcpy(bytes + i * size, size == 2 ? (const void *)&half : (const void *)&s, size);
+    }
+    wick_status status = to->sink(to->user, bytes, count * size, err);
+    free(bytes);
+    if (status == WICK_OK) written(q, &q->scales_written);
+    return status;
+}
+
+wick_status wick_quantized_make(struct wick_quantized **out, struct wick_arena *arena, struct wick_source *inner, const struct wick_quant_spec *spec, wick_error *err)
+{
+    struct wick_quantized *q = WICK_NEW(arena, struct wick_quantized);
+    *out = q;
+    if (!q) return wick_fail_oom(err, sizeof *q, "quantizing a weight");
+    *q = (struct wick_quantized){.inner = inner, .spec = *spec, .columns = wick_source_columns(inner)};
+    q->rows = q->columns ? (size_t)inner->shape.sizes[0] : 0;
+    q->group = spec->group > 0 ? (size_t)spec->group : q->columns;
+    if (inner->shape.rank != 2 || q->columns == 0 || q->columns % q->group)
+        return wick_fail(err, WICK_INVALID_CONFIG, "quantization: %zu columns do not divide into groups of %zu", q->columns, q->group);
+    q->groups = q->columns / q->group;
+    return WICK_OK;
+}
+
+int wick_quantized_group(const struct wick_quantized *q) { return (int)q->group; }
+
+int wick_quantized_bits(const struct wick_quantized *q) { return q->spec.bits; }
+
+static struct wick_source *new_part(struct wick_quantized *q, struct wick_arena *arena, enum wick_packing packing)
+{
+    struct part *part = WICK_NEW(arena, struct part);
+    struct wick_source *source = WICK_NEW(arena, struct wick_source);
+    if (!part || !source) return NULL;
+    *part = (struct part){q, packing};
+    *source = (struct wick_source){.data = part};
+    return source;
+}
+
+struct wick_source *wick_quantized_values(struct wick_quantized *q, struct wick_arena *arena, enum wick_packing packing)
+{
+    struct wick_source *source = new_part(q, arena, packing);
+    size_t per_byte = packing == WICK_PACK_INT8 ? 1 : packing == WICK_PACK_CRUMBS ? 4 : 2;
+    int32_t sizes[2] = {(int32_t)q->rows, (int32_t)((q->columns + per_byte - 1) / per_byte)};
+    if (!source) return NULL;
+    source->shape = wick_shape_make(packing == WICK_PACK_INT8 ? WICK_DTYPE_I8 : WICK_DTYPE_U8, 2, sizes);
+    source->stored_dtype = source->shape.dtype;
+    source->produce = produce_values;
+    return source;
+}
+
+struct wick_source *wick_quantized_scales(struct wick_quantized *q, struct wick_arena *arena, int dtype, bool vector)
+{
+    struct wick_source *source = new_part(q, arena, WICK_PACK_INT8);
+    int32_t sizes[2] = {(int32_t)q->rows, (int32_t)q->groups};
+    if (!source) return NULL;
+    source->shape = wick_shape_make(dtype, vector && q->groups == 1 ? 1 : 2, sizes);
+    source->stored_dtype = dtype;
+    source->produce = produce_scales;
+    return source;
+}

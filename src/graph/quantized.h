@@ -1,0 +1,39 @@
+/* graph/quantized.h - a weight matrix in few bits with one scale a group: numbers, and the sources that write them. */
+#ifndef WICK_GRAPH_QUANTIZED_H
+#define WICK_GRAPH_QUANTIZED_H
+
+#include "graph/source.h"
+
+struct wick_quant_spec {
+    int bits;   /* 2, 4 or 8; values are in [-2^(bits-1), 2^(bits-1) - 1], zero point 0 */
+    int group;  /* columns that share a scale; 0: the whole row */
+    bool hqq;   /* search the scale (facts: export_llm 6.2, half-quadratic, scale only) instead of taking the maximum */
+};
+
+/* How values lie in a row of bytes. */
+enum wick_packing {
+    WICK_PACK_INT8,         /* one a byte */
+    WICK_PACK_LOW_NIBBLE,   /* value + 8, even columns in the low nibble: XNNPACK payloads */
+    WICK_PACK_HIGH_NIBBLE,  /* value + 8, even columns in the high nibble: embedding_4bit */
+    WICK_PACK_CRUMBS,       /* value + 2, first column in the lowest bits: embedding_2bit */
+};
+
+struct wick_quantized;
+
+/* Refuses shapes the group does not divide. inner: (rows, columns) float, with `rows`. Lives in the arena. */
+wick_status wick_quantized_make(struct wick_quantized **q, struct wick_arena *arena, struct wick_source *inner, const struct wick_quant_spec *spec, wick_error *err);
+/* (rows, bytes of a row), dtype u8 or i8 (INT8). */
+struct wick_source *wick_quantized_values(struct wick_quantized *q, struct wick_arena *arena, enum wick_packing packing);
+/* (rows, groups), or (rows) when the group is the whole row and `vector`; dtype f32 or bf16. Values are first rounded to the type the checkpoint
+ * holds the weight in. The bytes of values and scales may be produced in any order; the search runs once for both. */
+struct wick_source *wick_quantized_scales(struct wick_quantized *q, struct wick_arena *arena, int dtype, bool vector);
+int wick_quantized_group(const struct wick_quantized *q); /* columns that share a scale */
+int wick_quantized_bits(const struct wick_quantized *q);
+
+/* One group's scale; w: n columns. rounds: HQQ rounds (1..20). For tests and the search. */
+float wick_quant_scale_max(const float *w, size_t n, int bits);
+/* The search over a block of rows: scales (rows * groups) after `rounds` rounds; change[r] (20) receives the largest relative change of
+ * round r, for the tensor-wide stop. */
+void wick_quant_hqq(const float *w, size_t count, size_t group, int bits, int rounds, float *scales, float change[20]);
+
+#endif

@@ -1,0 +1,176 @@
+/* tok/build_end.c - the end of loading: what follows from vocabulary, merges and steps. Afterwards the tokenizer is constant. */
+#include "tok/model.h"
+
+/* The normalized tokens are looked for in normalized text, so their patterns are normalized too. */
+static wick_status normalize_patterns(struct wick_tok *tok, wick_error *err)
+{
+    struct wick_tok_work work = {.tok = tok, .err = err};
+    wick_status status = WICK_OK;
+    for (size_t i = 0; status == WICK_OK && i < tok->added_count; i++) {
+        struct wick_str text = tok->added[i].content;
+        if (!tok->added[i].normalized) continue;
+        status = wick_tok_normalize(&work, &text);
+        if (status != WICK_OK || wick_str_equal(text, tok->added[i].content)) continue;
+        tok->added[i].pattern = wick_tok_intern(tok, text);
+        if (!tok->added[i].pattern.data) status = wick_fail_oom(err, text.size, "an added token");
+    }
+    for (int i = 0; i < 2; i++) wick_buf_free(&work.text[i]);
+    wick_tok_matching_free(work.matching);
+    return status;
+}
+
+/* ---- cut ---- */
+
+/* True if some merge has its right side begin with `mark` and its left side end with another character. */
+static bool merges_across(const struct wick_tok *tok, struct wick_str mark)
+{
+    for (size_t i = 0; i <= tok->pairs.mask; i++) {
+        const struct wick_tok_merge *merge = &tok->pairs.slots[i];
+        if (merge->left < 0) continue;
+        if (wick_str_starts(tok->key[merge->right], mark) && !wick_str_ends(tok->key[merge->left], mark)) return true;
+    }
+    return false;
+}
+
+/* Vocabularies that mark word begins by a character merge whole texts as one piece; where no merge runs into that character
+ * from another one, words can be merged singly, with the same result and mostly by one look-up. */
+static void find_cut(struct wick_tok *tok)
+{
+    static const char *const marks[] = {"\xe2\x96\x81", " "};
+    for (size_t i = 0; i < WICK_ARRAY_SIZE(marks) && !tok->byte_level && !tok->ignore_merges; i++) {
+        struct wick_str mark = wick_str_of(marks[i]);
+        if (wick_tok_map_find(&tok->by_key, tok->key, mark) < 0 || merges_across(tok, mark)) continue;
+        tok->cut = mark;
+        return;
+    }
+}
+
+/* ---- texts ---- */
+
+/* The characters a byte-level piece stands for, or the piece itself. */
+static struct wick_str byte_level_text(struct wick_tok *tok, int32_t id, struct wick_buf *scratch)
+{
+    struct wick_str piece = tok->piece[id];
+    if ((tok->flags[id] & WICK_TOK_IS_ADDED) || (tok->byte_level && !tok->key[id].data)) return piece;
+    if (tok->byte_level) return tok->key[id];
+    scratch->size = 0;
+    for (size_t i = 0; i < piece.size;) {
+        uint32_t code = 0;
+        size_t n = wick_utf8_next(piece.data + i, piece.size - i, &code);
+        int value = n ? wick_tok_char_byte(code) : -1;
+        if (value < 0) return piece;
+        char byte = (char)value;
+        wick_buf_append(scratch, &byte, 1);
+        i += n;
+    }
+    return (struct wick_str){scratch->data ? scratch->data : "", scratch->size};
+}
+
+/* The per-token steps of the decoder, then the metaspace character. a and b are scratch. */
+static wick_status step_text(struct wick_tok *tok, struct wick_str *text, struct wick_buf scratch[2], struct wick_tok_matching **matching, wick_error *err)
+{
+    int turn = 0;
+    for (size_t i = 0; i < tok->decoder.replaces.count; i++, turn ^= 1) {
+        scratch[turn].size = 0;
+        WICK_TRY(wick_tok_normalize_step(&tok->decoder.replaces.items[i], matching, *text, &scratch[turn], err));
+        *text = (struct wick_str){scratch[turn].data ? scratch[turn].data : "", scratch[turn].size};
+    }
+    if (tok->decoder.metaspace.size) {
+        struct wick_tok_step blank = {.kind = WICK_TOK_REPLACE, .content = WICK_STR(" "), .pattern = {.kind = WICK_TOK_BY_STRING, .string = tok->decoder.metaspace}};
+        scratch[turn].size = 0;
+        WICK_TRY(wick_tok_normalize_step(&blank, matching, *text, &scratch[turn], err));
+        *text = (struct wick_str){scratch[turn].data ? scratch[turn].data : "", scratch[turn].size};
+    }
+    return WICK_OK;
+}
+
+static wick_status find_texts(struct wick_tok *tok, wick_error *err)
+{
+    struct wick_buf scratch[2] = {{0}, {0}};
+    struct wick_tok_matching *matching = NULL;
+    char *bytes = wick_arena_alloc(&tok->arena, 256, 1);
+    wick_status status = bytes ? WICK_OK : wick_fail_oom(err, 256, "texts");
+    for (int i = 0; bytes && i < 256; i++) bytes[i] = (char)i;
+    for (int32_t id = 0; status == WICK_OK && id < tok->limit; id++) {
+        struct wick_str text = tok->piece[id];
+        if (!text.data) continue;
+        int byte = tok->decoder.byte_fallback ? wick_tok_byte_of(text) : -1;
+        if (byte >= 0) {
+            tok->text[id] = (struct wick_str){bytes + byte, 1};
+            tok->flags[id] |= WICK_TOK_IS_BYTE;
+            continue;
+        }
+        if (tok->decoder.byte_level) text = byte_level_text(tok, id, &scratch[0]);
+        else status = step_text(tok, &text, scratch, &matching, err);
+        if (status != WICK_OK) break;
+        bool borrowed = text.data == tok->piece[id].data || text.data == tok->key[id].data;
+        bool same = !borrowed && wick_str_equal(text, tok->piece[id]);
+        tok->text[id] = same ? tok->piece[id] : borrowed ? text : wick_tok_intern(tok, text);
+        if (!tok->text[id].data) status = wick_fail_oom(err, text.size, "texts");
+    }
+    wick_buf_free(&scratch[0]);
+    wick_buf_free(&scratch[1]);
+    wick_tok_matching_free(matching);
+    return status;
+}
+
+/* ---- ends ---- */
+
+static int32_t named(const struct wick_tok *tok, const char *name)
+{
+    int32_t id = wick_tok_id_of(tok, wick_str_of(name));
+    return id >= 0 && (tok->flags[id] & WICK_TOK_IS_ADDED) ? id : -1;
+}
+
+static wick_status find_ends(struct wick_tok *tok, wick_error *err)
+{
+    static const char *const begins[] = {"<s>", "<bos>", "<|begin_of_text|>", "<|startoftext|>", "<\xef\xbd\x9c" "begin\xe2\x96\x81of\xe2\x96\x81sentence\xef\xbd\x9c>", "[BOS]"};
+    static const char *const ends[] = {"</s>", "<eos>", "<|end_of_text|>", "<|endoftext|>", "<\xef\xbd\x9c" "end\xe2\x96\x81of\xe2\x96\x81sentence\xef\xbd\x9c>", "[EOS]",
+                                       "<|eot_id|>", "<|eom_id|>", "<|im_end|>", "<end_of_turn>", "<|end|>", "<|eot|>", "<|return|>", "<|end_of_turn|>"};
+    if (tok->bos < 0 && tok->prefix.count) tok->bos = tok->prefix.ids[0];
+    for (size_t i = 0; i < WICK_ARRAY_SIZE(begins) && tok->bos < 0; i++) tok->bos = named(tok, begins[i]);
+    if (tok->eos.count == 0 && tok->suffix.count) WICK_TRY(wick_tok_list_add(tok, &tok->eos, tok->suffix.ids[0], err));
+    for (size_t i = 0; i < WICK_ARRAY_SIZE(ends); i++) {
+        int32_t id = named(tok, ends[i]);
+        if (id >= 0) WICK_TRY(wick_tok_list_add(tok, &tok->eos, id, err));
+    }
+    return WICK_OK;
+}
+
+wick_status wick_tok_finish(struct wick_tok *tok, wick_error *err)
+{
+    WICK_TRY(normalize_patterns(tok, err));
+    if (!tok->pairs.slots && !wick_tok_pairs_init(&tok->pairs, &tok->arena, 0, tok->seed)) return wick_fail_oom(err, 0, "merges");
+    if (!wick_tok_matcher_init(&tok->raw, &tok->arena, tok->added, tok->added_count, false) ||
+        !wick_tok_matcher_init(&tok->normalized, &tok->arena, tok->added, tok->added_count, true)) {
+        return wick_fail_oom(err, tok->added_count, "added tokens");
+    }
+    find_cut(tok);
+    WICK_TRY(find_texts(tok, err));
+    return find_ends(tok, err);
+}
+
+/* ---- facts ---- */
+
+const char *wick_tok_format(const struct wick_tok *tok) { return tok->format; }
+int32_t wick_tok_vocab_size(const struct wick_tok *tok) { return tok->limit; }
+int32_t wick_tok_id_of(const struct wick_tok *tok, struct wick_str piece) { return wick_tok_map_find(&tok->by_piece, tok->piece, piece); }
+int32_t wick_tok_bos(const struct wick_tok *tok) { return tok->bos; }
+bool wick_tok_adds_bos(const struct wick_tok *tok) { return tok->prefix.count > 0 && tok->prefix.ids[0] == tok->bos; }
+
+struct wick_str wick_tok_piece(const struct wick_tok *tok, int32_t id)
+{
+    return id >= 0 && id < tok->limit ? tok->piece[id] : (struct wick_str){0};
+}
+
+bool wick_tok_is_special(const struct wick_tok *tok, int32_t id) { return id >= 0 && id < tok->limit && (tok->flags[id] & WICK_TOK_IS_SPECIAL); }
+
+static const int32_t *list_of(const struct wick_tok_id_list *list, size_t *count)
+{
+    *count = list->count;
+    return list->ids;
+}
+
+const int32_t *wick_tok_eos(const struct wick_tok *tok, size_t *count) { return list_of(&tok->eos, count); }
+const int32_t *wick_tok_prefix(const struct wick_tok *tok, size_t *count) { return list_of(&tok->prefix, count); }
+const int32_t *wick_tok_suffix(const struct wick_tok *tok, size_t *count) { return list_of(&tok->suffix, count); }

@@ -1,0 +1,216 @@
+/* tok/model.h - what a tokenizer is made of, and the functions its files share. Loaders fill a wick_tok by the functions
+ * of build.c in this order: wick_tok_reserve, wick_tok_set_piece for every entry of the model's vocabulary, options and steps,
+ * wick_tok_finish_vocab, the merges (tok->pairs or wick_tok_merges_from_ranks), wick_tok_add_added, wick_tok_finish. */
+#ifndef WICK_TOK_MODEL_H
+#define WICK_TOK_MODEL_H
+
+#include "tok/match.h"
+#include "tok/regex.h"
+#include "tok/table.h"
+#include "tok/tok.h"
+#include "tok/unicode.h"
+
+#include <stdatomic.h>
+
+enum {
+    WICK_TOK_ID_LIMIT = 10 * 1000 * 1000, /* ids are below */
+    WICK_TOK_STEP_LIMIT = 64,             /* steps of one pipeline */
+};
+#define WICK_TOK_TEXT_LIMIT ((size_t)1 << 30) /* bytes of one text to encode */
+
+/* ---- steps ---- */
+
+/* What a step looks for. */
+struct wick_tok_pattern {
+    enum { WICK_TOK_BY_STRING, WICK_TOK_BY_REGEX, WICK_TOK_BY_CLASS } kind;
+    struct wick_str string;
+    struct wick_tok_regex *regex; /* owned by the tokenizer */
+    enum wick_tok_class class;
+};
+
+/* What becomes of a match when text is split. */
+enum wick_tok_behavior { WICK_TOK_REMOVED, WICK_TOK_ISOLATED, WICK_TOK_MERGED_WITH_PREVIOUS, WICK_TOK_MERGED_WITH_NEXT, WICK_TOK_CONTIGUOUS };
+
+enum wick_tok_prepend { WICK_TOK_PREPEND_ALWAYS, WICK_TOK_PREPEND_FIRST, WICK_TOK_PREPEND_NEVER };
+
+struct wick_tok_step {
+    enum {
+        /* normalizers */
+        WICK_TOK_FORM,
+        WICK_TOK_LOWERCASE,
+        WICK_TOK_STRIP,   /* white space; left, right */
+        WICK_TOK_PREPEND, /* content */
+        WICK_TOK_REPLACE, /* pattern by content */
+        WICK_TOK_TRIM,    /* up to start / stop times content at the ends; of decoders */
+        /* splitters */
+        WICK_TOK_SPLIT,      /* pattern, behavior, invert */
+        WICK_TOK_BYTE_LEVEL, /* prefix_space; pattern.regex or NULL */
+        WICK_TOK_METASPACE,  /* content is the replacement of blanks; prepend, split */
+    } kind;
+    enum wick_tok_form form;
+    uint32_t start, stop;
+    bool left, right, invert, prefix_space, split;
+    enum wick_tok_behavior behavior;
+    enum wick_tok_prepend prepend;
+    struct wick_tok_pattern pattern;
+    struct wick_str content;
+};
+
+struct wick_tok_steps {
+    struct wick_tok_step *items;
+    size_t count;
+};
+
+/* ---- decoding ---- */
+
+/* How single tokens become text; the per-token part is applied once, at load (wick_tok.text). */
+struct wick_tok_decoder {
+    bool byte_level;    /* a token's text is the bytes its characters stand for */
+    bool byte_fallback; /* tokens <0xHH> are single bytes */
+    bool join_blank;    /* a blank between tokens: no decoder was given */
+    struct wick_tok_steps replaces; /* per token: WICK_TOK_REPLACE and WICK_TOK_TRIM */
+    struct wick_str metaspace;      /* this character is a blank, and nothing in the first token if metaspace_first */
+    bool metaspace_first;
+    /* Of the whole text: how many `strip` characters may go at each end. */
+    struct wick_str strip;
+    uint32_t strip_start, strip_stop;
+    bool strip_past_special; /* a special token in front does not end the stripping */
+};
+
+/* ---- the tokenizer ---- */
+
+enum wick_tok_flag {
+    WICK_TOK_IN_MODEL = 1,
+    WICK_TOK_IS_ADDED = 2,
+    WICK_TOK_IS_SPECIAL = 4,
+    WICK_TOK_IS_BYTE = 8, /* text is one raw byte */
+};
+
+struct wick_tok_id_list {
+    int32_t *ids;
+    size_t count;
+};
+
+struct wick_tok {
+    struct wick_arena arena; /* everything below, but for the compiled patterns */
+    const char *format;
+    uint64_t seed;
+
+    /* The vocabulary. [limit] each: */
+    int32_t limit;
+    struct wick_str *piece; /* the file's spelling; data NULL: a hole */
+    struct wick_str *key;   /* what the model matches: the bytes a byte-level piece stands for, else the piece */
+    struct wick_str *text;  /* what the id prints, but for what depends on its neighbours */
+    uint8_t *flags;
+    struct wick_tok_map by_piece; /* all */
+    struct wick_tok_map by_key;   /* the model's */
+    size_t key_limit;             /* bytes of the longest key */
+
+    /* The model. */
+    bool byte_level;    /* symbols are bytes, else characters */
+    bool byte_fallback; /* unknown characters become tokens <0xHH> */
+    bool fuse_unk, ignore_merges;
+    int32_t unk;          /* -1: unknown characters vanish */
+    int32_t byte_ids[256]; /* of a byte as the first symbols; with characters, of <0xHH>; -1: none */
+    int32_t char_ids[128]; /* with characters: of the ASCII ones */
+    struct wick_tok_pairs pairs;
+    atomic_uchar *alone;  /* [limit] whether merging a key's symbols gives just its id: 0 not known yet, 1 yes, 2 no */
+    struct wick_str cut;  /* no merge crosses from another character to this one: text may be cut before it */
+
+    struct wick_tok_steps normalizers, splitters;
+    struct wick_tok_added *added;
+    size_t added_count, added_capacity;
+    struct wick_tok_matcher raw, normalized;
+    struct wick_tok_decoder decoder;
+
+    int32_t bos;
+    struct wick_tok_id_list eos, prefix, suffix;
+};
+
+/* ---- building (build.c, build_end.c) ---- */
+
+struct wick_tok *wick_tok_new(void); /* NULL: out of memory */
+/* Room for ids below `limit`, of which `count` pieces and `added` added tokens will exist. */
+wick_status wick_tok_reserve(struct wick_tok *tok, int32_t limit, size_t count, size_t added, wick_error *err) WICK_MUST_CHECK;
+/* A borrowed string copied into the tokenizer; data NULL: out of memory. */
+struct wick_str wick_tok_intern(struct wick_tok *tok, struct wick_str string);
+/* Enters a piece of the model's vocabulary (copied). Refuses an id or a piece that is taken. */
+wick_status wick_tok_set_piece(struct wick_tok *tok, int32_t id, struct wick_str piece, wick_error *err) WICK_MUST_CHECK;
+/* Ends the vocabulary: byte_level and byte_fallback are set by now. Derives keys and the first symbols. */
+wick_status wick_tok_finish_vocab(struct wick_tok *tok, wick_error *err) WICK_MUST_CHECK;
+/* Merges from the vocabulary itself: two pieces merge if their join is a piece; ranks[id] is its order, UINT32_MAX: never. */
+wick_status wick_tok_merges_from_ranks(struct wick_tok *tok, const uint32_t *ranks, wick_error *err) WICK_MUST_CHECK;
+/* A step at the end of a pipeline; NULL with err filled: too many or out of memory. */
+struct wick_tok_step *wick_tok_add_step(struct wick_tok *tok, struct wick_tok_steps *steps, wick_error *err);
+/* An added token (content is copied); the model's own id for this content wins over token->id. */
+wick_status wick_tok_add_added(struct wick_tok *tok, const struct wick_tok_added *token, wick_error *err) WICK_MUST_CHECK;
+/* Derives matchers, texts of ids, cut, BOS and EOS; the last call of a loader. */
+wick_status wick_tok_finish(struct wick_tok *tok, wick_error *err) WICK_MUST_CHECK;
+wick_status wick_tok_list_add(struct wick_tok *tok, struct wick_tok_id_list *list, int32_t id, wick_error *err) WICK_MUST_CHECK;
+/* The value of a byte token "<0xHH>", or -1. */
+int wick_tok_byte_of(struct wick_str piece);
+/* Ranks of scores, best first, equal scores equal: for wick_tok_merges_from_ranks. ranks[count]. */
+wick_status wick_tok_ranks_of_scores(const float *scores, size_t count, uint32_t *ranks, wick_error *err) WICK_MUST_CHECK;
+
+/* ---- working space of one encode call (encode.c) ---- */
+
+struct wick_tok_span {
+    uint32_t begin, end;
+};
+struct wick_tok_spans {
+    struct wick_tok_span *items;
+    size_t count, capacity;
+};
+bool wick_tok_spans_push(struct wick_tok_spans *spans, size_t begin, size_t end);
+
+/* A symbol while a piece is merged: a doubly linked list in an array. */
+struct wick_tok_symbol {
+    int32_t id;
+    uint32_t prev, next; /* UINT32_MAX: none */
+    uint32_t rank;       /* of merging with next; UINT32_MAX: does not, or this symbol is gone */
+    int32_t merged;      /* what that gives */
+};
+
+struct wick_tok_work {
+    const struct wick_tok *tok;
+    struct wick_ids *out;
+    wick_error *err;
+    bool special, escaped;
+    struct wick_buf text[2];  /* normalizers write them in turn */
+    struct wick_buf cut[2];   /* splitters do */
+    struct wick_buf raw;      /* a piece as bytes */
+    struct wick_tok_spans spans[2];
+    struct wick_tok_matching *matching;
+    struct wick_tok_symbol *symbols;
+    size_t symbol_count, symbol_capacity;
+    uint64_t *heap;
+    size_t heap_count, heap_capacity;
+};
+
+/* Bytes that are not UTF-8 travel through the pipeline as U+10FF00 + byte; then characters U+10FF00 to U+10FFFF of the text
+ * itself travel as their four bytes. */
+enum { WICK_TOK_ESCAPE_BASE = 0x10ff00 };
+
+/* Runs the normalizers on *text, which then may borrow work->text. (normalize.c) */
+wick_status wick_tok_normalize(struct wick_tok_work *work, struct wick_str *text) WICK_MUST_CHECK;
+/* One normalizer step. */
+wick_status wick_tok_normalize_step(const struct wick_tok_step *step, struct wick_tok_matching **matching, struct wick_str text, struct wick_buf *out,
+                                    wick_error *err) WICK_MUST_CHECK;
+/* Runs the splitters: *spans are the pieces of *text in order. *mapped: text is in the byte-level alphabet. (split.c) */
+wick_status wick_tok_split(struct wick_tok_work *work, struct wick_str *text, bool at_start, struct wick_tok_spans **spans, bool *mapped) WICK_MUST_CHECK;
+/* The next match of a pattern at or after `from`. (split.c) */
+wick_status wick_tok_pattern_find(const struct wick_tok_pattern *pattern, struct wick_tok_matching **matching, struct wick_str text, size_t from, bool *found,
+                                  size_t *begin, size_t *end, wick_error *err) WICK_MUST_CHECK;
+/* Appends the ids of one piece. (merge.c) */
+wick_status wick_tok_merge_piece(struct wick_tok_work *work, struct wick_str piece) WICK_MUST_CHECK;
+
+/* ---- formats (formats.def) ---- */
+
+struct wick_tok_format {
+    const char *name;
+    bool (*probe)(struct wick_str data); /* by content; may be generous where a later format would be too */
+    /* Fills tok. `path` is the file's, for files beside it; NULL: from memory. */
+    wick_status (*load)(struct wick_tok *tok, struct wick_str data, const char *path, wick_error *err);
+};
+
+#endif
