@@ -66,4 +66,11 @@ void wick_pool_run(struct wick_pool *pool, size_t count, wick_task_fn task, void
 /* Gives the core to another thread. */
 void wick_thread_yield(void);
 
+/* A lock between threads; not recursive. */
+struct wick_mutex;
+wick_status wick_mutex_create(struct wick_mutex **mutex, wick_error *err) WICK_MUST_CHECK;
+void wick_mutex_destroy(struct wick_mutex *mutex); /* NULL allowed */
+void wick_mutex_lock(struct wick_mutex *mutex);
+void wick_mutex_unlock(struct wick_mutex *mutex);
+
 #endif

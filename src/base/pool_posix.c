@@ -1,4 +1,4 @@
-/* base/pool_posix.c - the fork-join pool over POSIX threads.
+/* base/pool_posix.c - the fork-join pool and the lock over POSIX threads.
  *
  * One generation counter starts a job: workers watch it, spinning a little (a token's kernels follow each other
  * within microseconds) and then sleeping on a condition variable. Items are claimed with one atomic add. */
@@ -151,3 +151,25 @@ void wick_pool_run(struct wick_pool *pool, size_t count, wick_task_fn task, void
         if (spins > SPINS) wick_thread_yield();
     }
 }
+
+struct wick_mutex {
+    pthread_mutex_t lock;
+};
+
+wick_status wick_mutex_create(struct wick_mutex **out, wick_error *err)
+{
+    struct wick_mutex *mutex = *out = malloc(sizeof *mutex);
+    if (!mutex) return wick_fail_oom(err, sizeof *mutex, "lock");
+    pthread_mutex_init(&mutex->lock, NULL);
+    return WICK_OK;
+}
+
+void wick_mutex_destroy(struct wick_mutex *mutex)
+{
+    if (!mutex) return;
+    pthread_mutex_destroy(&mutex->lock);
+    free(mutex);
+}
+
+void wick_mutex_lock(struct wick_mutex *mutex) { pthread_mutex_lock(&mutex->lock); }
+void wick_mutex_unlock(struct wick_mutex *mutex) { pthread_mutex_unlock(&mutex->lock); }

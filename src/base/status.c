@@ -18,6 +18,13 @@ const char *wick_status_text(wick_status status)
 
 const char *wick_version(void) { return "0.1.0"; }
 
+/* A message is one line whatever names from outside went into it. */
+static void flatten(char *message)
+{
+    for (; *message; message++)
+        if ((unsigned char)*message < 0x20 || *message == 0x7f) *message = '?';
+}
+
 wick_status wick_fail(wick_error *err, wick_status status, const char *format, ...)
 {
     if (!err) return status;
@@ -26,6 +33,7 @@ wick_status wick_fail(wick_error *err, wick_status status, const char *format, .
     va_start(args, format);
     vsnprintf(err->message, sizeof err->message, format, args);
     va_end(args);
+    flatten(err->message);
     return status;
 }
 
@@ -38,8 +46,11 @@ wick_status wick_fail_in(wick_error *err, wick_status status, const char *format
     va_start(args, format);
     int used = vsnprintf(err->message, sizeof err->message, format, args);
     va_end(args);
-    if (used >= 0 && (size_t)used < sizeof err->message - 3)
-        snprintf(err->message + used, sizeof err->message - (size_t)used, ": %s", inner);
+    if (used >= 0 && (size_t)used < sizeof err->message - 3) {
+        size_t room = sizeof err->message - (size_t)used;
+        snprintf(err->message + used, room, ": %.*s", (int)room - 3, inner);
+    }
+    flatten(err->message);
     err->status = status;
     return status;
 }

@@ -46,7 +46,8 @@ static wick_status open_file(struct wick_checkpoint *ckpt, const char *path, boo
         wick_status status = formats[i].open(ckpt, index, err);
         return status == WICK_OK || is_index ? status : fail_in_file(err, status, path);
     }
-    return wick_fail(err, WICK_INVALID_CHECKPOINT, "%.300s: content of %zu bytes is none of: torch zip file, safetensors, GGUF, index of shards", path, map.size);
+    return wick_fail(err, WICK_INVALID_CHECKPOINT, "%.300s: content of %zu bytes is none of: torch zip file, safetensors, GGUF, index of shards",
+                     path, map.size);
 }
 
 wick_status wick_ckpt_open_shard(struct wick_checkpoint *ckpt, const char *path, wick_error *err) { return open_file(ckpt, path, true, err); }
@@ -55,7 +56,8 @@ wick_status wick_ckpt_open_shard(struct wick_checkpoint *ckpt, const char *path,
 
 /* Names a folder may hold its weights under, the preferred first. */
 static const char *const folder_names[] = {
-    "model.safetensors", "model.safetensors.index.json", "consolidated.00.pth", "pytorch_model.bin", "pytorch_model.bin.index.json", "adapter_model.safetensors",
+    "model.safetensors", "model.safetensors.index.json", "consolidated.00.pth", "pytorch_model.bin", "pytorch_model.bin.index.json",
+    "adapter_model.safetensors",
 };
 
 static char *join_path(struct wick_arena *arena, const char *folder, const char *name)
@@ -95,14 +97,16 @@ static wick_status find_in_folder(struct wick_arena *arena, const char *folder, 
         char *second = join_path(arena, folder, "consolidated.01.pth");
         if (!second) return wick_fail_oom(err, strlen(folder), "path");
         if (!wick_path_exists(second)) return WICK_OK;
-        return wick_fail(err, WICK_NOT_SUPPORTED, "%.300s: a checkpoint split for model parallelism (consolidated.01.pth beside consolidated.00.pth) is not read", folder);
+        return wick_fail(err, WICK_NOT_SUPPORTED,
+                         "%.300s: a checkpoint split for model parallelism (consolidated.01.pth beside consolidated.00.pth) is not read", folder);
     }
     struct gguf_search search = {.arena = arena};
     WICK_TRY(wick_folder_each(folder, gguf_candidate, &search, err));
     if (search.found > 1) return wick_fail(err, WICK_INVALID_ARGUMENT, "%.300s: the folder holds %zu .gguf files; name one", folder, search.found);
     if (search.found == 1 && !search.failed) *out = join_path(arena, folder, search.name);
     if (search.found == 1) return *out ? WICK_OK : wick_fail_oom(err, strlen(folder), "path");
-    return wick_fail(err, WICK_NOT_FOUND, "%.200s: the folder holds no checkpoint (model.safetensors or its index, consolidated.00.pth, pytorch_model.bin or its index, "
+    return wick_fail(err, WICK_NOT_FOUND,
+                     "%.200s: the folder holds no checkpoint (model.safetensors or its index, consolidated.00.pth, pytorch_model.bin or its index, "
                      "adapter_model.safetensors, one .gguf)", folder);
 }
 

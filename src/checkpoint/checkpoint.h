@@ -135,7 +135,8 @@ wick_status wick_checkpoint_meta_str(const struct wick_checkpoint *ckpt, const c
 
 enum wick_meta_kind { WICK_META_INTS, WICK_META_FLOATS, WICK_META_BOOLS, WICK_META_STRS };
 /* An array whose elements are of this kind (ints: any integer type). */
-wick_status wick_checkpoint_meta_array(const struct wick_checkpoint *ckpt, const char *key, enum wick_meta_kind kind, struct wick_meta_array *out, wick_error *err);
+wick_status wick_checkpoint_meta_array(const struct wick_checkpoint *ckpt, const char *key, enum wick_meta_kind kind, struct wick_meta_array *out,
+                                       wick_error *err);
 /* Element i < count of an array asked for with the matching kind. A u64 above INT64_MAX gives INT64_MAX. */
 int64_t wick_meta_array_int(const struct wick_meta_array *array, size_t i);
 double wick_meta_array_float(const struct wick_meta_array *array, size_t i);

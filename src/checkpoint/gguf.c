@@ -47,11 +47,16 @@ struct reader {
     wick_error *err;
 };
 
-static wick_status bad(const struct reader *r, size_t at, const char *why) { return wick_fail(r->err, WICK_INVALID_CHECKPOINT, "gguf: offset %zu: %s", at, why); }
+static wick_status bad(const struct reader *r, size_t at, const char *why)
+{
+    return wick_fail(r->err, WICK_INVALID_CHECKPOINT, "gguf: offset %zu: %s", at, why);
+}
 
 static wick_status take(struct reader *r, uint64_t bytes, const uint8_t **out)
 {
-    if (bytes > r->size - r->at) return wick_fail(r->err, WICK_INVALID_CHECKPOINT, "gguf: offset %zu: %llu bytes wanted, %zu are left", r->at, (unsigned long long)bytes, r->size - r->at);
+    if (bytes > r->size - r->at)
+        return wick_fail(r->err, WICK_INVALID_CHECKPOINT, "gguf: offset %zu: %llu bytes wanted, %zu are left", r->at, (unsigned long long)bytes,
+                         r->size - r->at);
     *out = r->data + r->at;
     r->at += (size_t)bytes;
     return WICK_OK;
@@ -79,7 +84,9 @@ static wick_status take_str(struct reader *r, uint64_t limit, struct wick_str *o
     uint64_t size;
     const uint8_t *p = NULL;
     WICK_TRY(take_u64(r, &size));
-    if (size > limit) return wick_fail(r->err, WICK_INVALID_CHECKPOINT, "gguf: offset %zu: string of %llu bytes is longer than %llu", at, (unsigned long long)size, (unsigned long long)limit);
+    if (size > limit)
+        return wick_fail(r->err, WICK_INVALID_CHECKPOINT, "gguf: offset %zu: string of %llu bytes is longer than %llu", at, (unsigned long long)size,
+                         (unsigned long long)limit);
     WICK_TRY(take(r, size, &p));
     *out = (struct wick_str){(const char *)p, (size_t)size};
     return WICK_OK;
@@ -142,17 +149,22 @@ static wick_status check_value(struct reader *r, struct wick_str key, const stru
 {
     if (wick_str_is(key, "general.alignment")) {
         uint64_t alignment = meta->value.bits;
-        if (meta->type != WICK_META_U32) return wick_fail(r->err, WICK_INVALID_CHECKPOINT, "gguf: offset %zu: general.alignment is %s, not u32", at, wick_meta_type_name(meta->type));
+        if (meta->type != WICK_META_U32)
+            return wick_fail(r->err, WICK_INVALID_CHECKPOINT, "gguf: offset %zu: general.alignment is %s, not u32", at,
+                             wick_meta_type_name(meta->type));
         if (alignment == 0 || (alignment & (alignment - 1)) != 0)
-            return wick_fail(r->err, WICK_INVALID_CHECKPOINT, "gguf: offset %zu: general.alignment %llu is no power of two", at, (unsigned long long)alignment);
+            return wick_fail(r->err, WICK_INVALID_CHECKPOINT, "gguf: offset %zu: general.alignment %llu is no power of two", at,
+                             (unsigned long long)alignment);
         r->alignment = alignment;
     }
     if (wick_str_is(key, "split.count") && !(meta->type == WICK_META_U16 && meta->value.bits <= 1))
-        return wick_fail(r->err, WICK_NOT_SUPPORTED, "gguf: offset %zu: one part of a split model (split.count) is not read; merge the parts first", at);
+        return wick_fail(r->err, WICK_NOT_SUPPORTED, "gguf: offset %zu: one part of a split model (split.count) is not read; merge the parts first",
+                         at);
     for (size_t i = 0; i < TOKENIZER_ARRAYS; i++) {
         if (!wick_str_is(key, tokenizer_arrays[i].key)) continue;
         if (meta->type != WICK_META_ARRAY || meta->value.array.type != tokenizer_arrays[i].type)
-            return wick_fail(r->err, WICK_INVALID_CHECKPOINT, "gguf: offset %zu: %s must be an array of type %s", at, tokenizer_arrays[i].key, wick_meta_type_name(tokenizer_arrays[i].type));
+            return wick_fail(r->err, WICK_INVALID_CHECKPOINT, "gguf: offset %zu: %s must be an array of type %s", at, tokenizer_arrays[i].key,
+                             wick_meta_type_name(tokenizer_arrays[i].type));
         r->array_seen[i] = true;
         r->array_counts[i] = meta->value.array.count;
     }
@@ -171,18 +183,21 @@ static wick_status read_key_value(struct reader *r)
     else if (meta.type == WICK_META_ARRAY) status = take_array(r, &meta.value.array);
     else status = take_scalar(r, &meta);
     if (status == WICK_OK) status = check_value(r, key, &meta, at);
-    if (status != WICK_OK && wick_ckpt_name_ok(key.data, key.size)) return wick_fail_in(r->err, status, "metadata '%.*s'", (int)WICK_MIN(key.size, (size_t)100), key.data);
+    if (status != WICK_OK && wick_ckpt_name_ok(key.data, key.size))
+        return wick_fail_in(r->err, status, "metadata '%.*s'", (int)WICK_MIN(key.size, (size_t)100), key.data);
     return status == WICK_OK ? wick_ckpt_add_meta(r->ckpt, key, &meta, r->err) : status;
 }
 
 static wick_status read_metadata(struct reader *r, uint64_t count)
 {
     if (count > WICK_CKPT_METAS_MAX || count > (r->size - r->at) / KEY_VALUE_BYTES_MIN)
-        return wick_fail(r->err, WICK_INVALID_CHECKPOINT, "gguf: offset 16: %llu metadata keys are more than the file can hold, or than %u", (unsigned long long)count, WICK_CKPT_METAS_MAX);
+        return wick_fail(r->err, WICK_INVALID_CHECKPOINT, "gguf: offset 16: %llu metadata keys are more than the file can hold, or than %u",
+                         (unsigned long long)count, WICK_CKPT_METAS_MAX);
     for (uint64_t i = 0; i < count; i++) WICK_TRY(read_key_value(r));
     for (size_t i = TOKEN_TYPES; i <= SCORES; i++)
         if (r->array_seen[i] && r->array_counts[i] != r->array_counts[TOKENS])
-            return wick_fail(r->err, WICK_INVALID_CHECKPOINT, "gguf: %s has %zu elements for %zu tokens", tokenizer_arrays[i].key, r->array_counts[i], r->array_counts[TOKENS]);
+            return wick_fail(r->err, WICK_INVALID_CHECKPOINT, "gguf: %s has %zu elements for %zu tokens", tokenizer_arrays[i].key, r->array_counts[i],
+                             r->array_counts[TOKENS]);
     return WICK_OK;
 }
 
@@ -214,10 +229,12 @@ static wick_status read_tensor(struct reader *r, uint64_t *end)
     struct wick_ckpt_tensor tensor = {.file = r->file};
     WICK_TRY(wick_ckpt_shape_set(&tensor, (enum wick_ckpt_storage)types[type].storage, rank, sizes, what, r->err));
     if (offset != *end)
-        return wick_fail(r->err, WICK_INVALID_CHECKPOINT, "%s: data offset %llu is not %llu, where the tensor before it ends", what, (unsigned long long)offset, (unsigned long long)*end);
+        return wick_fail(r->err, WICK_INVALID_CHECKPOINT, "%s: data offset %llu is not %llu, where the tensor before it ends", what,
+                         (unsigned long long)offset, (unsigned long long)*end);
     uint64_t padded;
     if (wick_add_ovf(offset, tensor.nbytes, end) || wick_add_ovf(*end, r->alignment - 1, &padded) || *end > r->size)
-        return wick_fail(r->err, WICK_INVALID_CHECKPOINT, "%s: its data ends at %llu, beyond the file of %zu bytes", what, (unsigned long long)*end, r->size);
+        return wick_fail(r->err, WICK_INVALID_CHECKPOINT, "%s: its data ends at %llu, beyond the file of %zu bytes", what, (unsigned long long)*end,
+                         r->size);
     *end = wick_align_up(*end, r->alignment);
     /* The offset fits the file, so it is a valid distance from its start. */
     tensor.data = r->data + offset;
@@ -236,7 +253,8 @@ static wick_status read_tensors(struct reader *r, uint64_t count)
         struct wick_ckpt_tensor *tensor = &r->ckpt->tensors[i];
         uint64_t offset = (uint64_t)(tensor->data - r->data);
         if (begin > r->size || !wick_range_ok(offset, tensor->nbytes, r->size - begin))
-            return wick_fail(r->err, WICK_INVALID_CHECKPOINT, "gguf: tensor '%.200s': data at %llu of %zu bytes leaves the file of %zu: the file is truncated", tensor->name,
+            return wick_fail(r->err, WICK_INVALID_CHECKPOINT,
+                             "gguf: tensor '%.200s': data at %llu of %zu bytes leaves the file of %zu: the file is truncated", tensor->name,
                              (unsigned long long)(begin + offset), tensor->nbytes, r->size);
         tensor->data = tensor->nbytes ? tensor->data + begin : NULL;
     }

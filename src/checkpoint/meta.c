@@ -6,7 +6,9 @@
 
 const char *wick_meta_type_name(enum wick_meta_type type)
 {
-    static const char *const names[WICK_META_TYPE_COUNT] = {"u8", "i8", "u16", "i16", "u32", "i32", "f32", "bool", "string", "array", "u64", "i64", "f64"};
+    static const char *const names[WICK_META_TYPE_COUNT] = {
+        "u8", "i8", "u16", "i16", "u32", "i32", "f32", "bool", "string", "array", "u64", "i64", "f64",
+    };
     return names[type];
 }
 
@@ -38,11 +40,13 @@ static wick_status fetch(const struct wick_checkpoint *ckpt, const char *key, co
     return wick_fail(err, WICK_NOT_FOUND, "%.200s: no metadata key '%.100s'", ckpt->files[0].path, key);
 }
 
-static wick_status fetch_kind(const struct wick_checkpoint *ckpt, const char *key, enum wick_meta_kind kind, const struct wick_meta **out, wick_error *err)
+static wick_status fetch_kind(const struct wick_checkpoint *ckpt, const char *key, enum wick_meta_kind kind, const struct wick_meta **out,
+                              wick_error *err)
 {
     WICK_TRY(fetch(ckpt, key, out, err));
     if (is_kind((*out)->type, kind)) return WICK_OK;
-    return wick_fail(err, WICK_INVALID_TYPE, "%.200s: metadata '%.100s' is %s, not %s", ckpt->files[0].path, key, wick_meta_type_name((*out)->type), kind_name(kind));
+    return wick_fail(err, WICK_INVALID_TYPE, "%.200s: metadata '%.100s' is %s, not %s", ckpt->files[0].path, key, wick_meta_type_name((*out)->type),
+                     kind_name(kind));
 }
 
 wick_status wick_checkpoint_meta_int(const struct wick_checkpoint *ckpt, const char *key, int64_t *out, wick_error *err)
@@ -50,7 +54,8 @@ wick_status wick_checkpoint_meta_int(const struct wick_checkpoint *ckpt, const c
     const struct wick_meta *meta;
     WICK_TRY(fetch_kind(ckpt, key, WICK_META_INTS, &meta, err));
     if (meta->type == WICK_META_U64 && meta->value.bits > INT64_MAX)
-        return wick_fail(err, WICK_INVALID_TYPE, "%.200s: metadata '%.100s' = %llu is out of range", ckpt->files[0].path, key, (unsigned long long)meta->value.bits);
+        return wick_fail(err, WICK_INVALID_TYPE, "%.200s: metadata '%.100s' = %llu is out of range", ckpt->files[0].path, key,
+                         (unsigned long long)meta->value.bits);
     *out = (int64_t)meta->value.bits;
     return WICK_OK;
 }
@@ -79,14 +84,15 @@ wick_status wick_checkpoint_meta_str(const struct wick_checkpoint *ckpt, const c
     return WICK_OK;
 }
 
-wick_status wick_checkpoint_meta_array(const struct wick_checkpoint *ckpt, const char *key, enum wick_meta_kind kind, struct wick_meta_array *out, wick_error *err)
+wick_status wick_checkpoint_meta_array(const struct wick_checkpoint *ckpt, const char *key, enum wick_meta_kind kind, struct wick_meta_array *out,
+                                       wick_error *err)
 {
     const struct wick_meta *meta;
     WICK_TRY(fetch(ckpt, key, &meta, err));
     bool array = meta->type == WICK_META_ARRAY;
     if (!array || !is_kind(meta->value.array.type, kind))
-        return wick_fail(err, WICK_INVALID_TYPE, "%.200s: metadata '%.100s' is %s%s, not an array of type %s", ckpt->files[0].path, key, array ? "an array of type " : "",
-                         wick_meta_type_name(array ? meta->value.array.type : meta->type), kind_name(kind));
+        return wick_fail(err, WICK_INVALID_TYPE, "%.200s: metadata '%.100s' is %s%s, not an array of type %s", ckpt->files[0].path, key,
+                         array ? "an array of type " : "", wick_meta_type_name(array ? meta->value.array.type : meta->type), kind_name(kind));
     *out = meta->value.array;
     return WICK_OK;
 }

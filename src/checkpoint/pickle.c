@@ -147,7 +147,10 @@ static wick_status op_none(struct machine *m) { return push_new(m, (struct wick_
 static wick_status op_true(struct machine *m) { return push_new(m, (struct wick_pickle_value){.kind = WICK_PICKLE_BOOL, .as.integer = 1}); }
 static wick_status op_false(struct machine *m) { return push_new(m, (struct wick_pickle_value){.kind = WICK_PICKLE_BOOL}); }
 
-static wick_status push_int(struct machine *m, int64_t value) { return push_new(m, (struct wick_pickle_value){.kind = WICK_PICKLE_INT, .as.integer = value}); }
+static wick_status push_int(struct machine *m, int64_t value)
+{
+    return push_new(m, (struct wick_pickle_value){.kind = WICK_PICKLE_INT, .as.integer = value});
+}
 
 static wick_status unsigned_int(struct machine *m, unsigned bytes)
 {
@@ -329,8 +332,10 @@ static wick_status push_global(struct machine *m, struct wick_str module, struct
         if (!wick_str_is(module, global->module) || !wick_str_is(name, global->name)) continue;
         return push_new(m, (struct wick_pickle_value){.kind = WICK_PICKLE_GLOBAL, .as.call.global = global});
     }
-    if (!wick_ckpt_name_ok(module.data, module.size) || !wick_ckpt_name_ok(name.data, name.size)) return bad(m, "a global that is no printable text is not allowed");
-    return wick_fail(m->err, WICK_NOT_SUPPORTED, "pickle: offset %zu: global %.*s.%.*s is not allowed", m->op_at, shown(module), module.data, shown(name), name.data);
+    if (!wick_ckpt_name_ok(module.data, module.size) || !wick_ckpt_name_ok(name.data, name.size))
+        return bad(m, "a global that is no printable text is not allowed");
+    return wick_fail(m->err, WICK_NOT_SUPPORTED, "pickle: offset %zu: global %.*s.%.*s is not allowed", m->op_at, shown(module), module.data,
+                     shown(name), name.data);
 }
 
 static wick_status op_global(struct machine *m)
@@ -400,8 +405,10 @@ wick_status wick_pickle_parse(struct wick_pickle_value **out, const uint8_t *dat
         m.op_at = m.at;
         if (m.at == size) return bad(&m, "ends without STOP");
         uint8_t opcode = data[m.at++];
-        if (!opcodes[opcode])
-            return wick_fail(err, WICK_NOT_SUPPORTED, "pickle: offset %zu: opcode 0x%02x ('%c') is not allowed", m.op_at, opcode, opcode > 0x20 && opcode < 0x7f ? opcode : '?');
+        if (!opcodes[opcode]) {
+            char letter = opcode > 0x20 && opcode < 0x7f ? (char)opcode : '?';
+            return wick_fail(err, WICK_NOT_SUPPORTED, "pickle: offset %zu: opcode 0x%02x ('%c') is not allowed", m.op_at, opcode, letter);
+        }
         WICK_TRY(opcodes[opcode](&m));
     }
     *out = m.result;

@@ -11,8 +11,8 @@ enum { GATHER_ELEMENTS = 256, ELEMENT_BYTES_MAX = 8 };
 static wick_status check_range(const struct wick_ckpt_tensor *tensor, uint64_t first, uint64_t count, wick_error *err)
 {
     if (wick_range_ok(first, count, tensor->numel)) return WICK_OK;
-    return wick_fail(err, WICK_INVALID_ARGUMENT, "tensor '%.200s': elements %llu + %llu are outside its %llu", tensor->name, (unsigned long long)first,
-                     (unsigned long long)count, (unsigned long long)tensor->numel);
+    return wick_fail(err, WICK_INVALID_ARGUMENT, "tensor '%.200s': elements %llu + %llu are outside its %llu", tensor->name,
+                     (unsigned long long)first, (unsigned long long)count, (unsigned long long)tensor->numel);
 }
 
 /* Walks the logical row-major order of a strided tensor, one run of the innermost dim at a time. */
@@ -108,7 +108,8 @@ wick_status wick_ckpt_read_raw(const struct wick_ckpt_tensor *tensor, uint64_t f
 {
     WICK_TRY(check_range(tensor, first, count, err));
     if (wick_ckpt_storage_block(tensor->storage) != 1)
-        return wick_fail(err, WICK_INVALID_TYPE, "tensor '%.200s': %s has no single elements to read", tensor->name, wick_ckpt_storage_name(tensor->storage));
+        return wick_fail(err, WICK_INVALID_TYPE, "tensor '%.200s': %s has no single elements to read", tensor->name,
+                         wick_ckpt_storage_name(tensor->storage));
     if (count == 0) return WICK_OK;
     const unsigned bytes = wick_ckpt_storage_bytes(tensor->storage);
     if (tensor->contiguous) {

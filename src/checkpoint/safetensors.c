@@ -75,11 +75,12 @@ static wick_status read_tensor(struct reader *r, const char *name, const json_t 
         return bad(r, name, "'data_offsets' is no pair of rising integers");
     struct range range = {(uint64_t)json_integer_value(begin), (uint64_t)json_integer_value(end), name};
     if (range.end > r->size)
-        return wick_fail(r->err, WICK_INVALID_CHECKPOINT, "safetensors header: tensor '%.200s': data offset %llu is beyond the %llu bytes of data: the file is truncated",
+        return wick_fail(r->err, WICK_INVALID_CHECKPOINT,
+                         "safetensors header: tensor '%.200s': data offset %llu is beyond the %llu bytes of data: the file is truncated",
                          name, (unsigned long long)range.end, (unsigned long long)r->size);
     if (range.end - range.begin != tensor.nbytes)
-        return wick_fail(r->err, WICK_INVALID_CHECKPOINT, "safetensors header: tensor '%.200s': data_offsets span %llu bytes, its shape needs %zu", name,
-                         (unsigned long long)(range.end - range.begin), tensor.nbytes);
+        return wick_fail(r->err, WICK_INVALID_CHECKPOINT, "safetensors header: tensor '%.200s': data_offsets span %llu bytes, its shape needs %zu",
+                         name, (unsigned long long)(range.end - range.begin), tensor.nbytes);
     if (tensor.nbytes > 0) tensor.data = r->data + range.begin;
     r->ranges[r->count++] = range;
     return wick_ckpt_add_tensor(r->ckpt, wick_str_of(name), &tensor, r->err);
@@ -152,16 +153,19 @@ wick_status wick_ckpt_safetensors_open(struct wick_checkpoint *ckpt, uint32_t fi
     const struct wick_map map = ckpt->files[file].map;
     uint64_t length = wick_ckpt_u64(map.data);
     if (length > WICK_CKPT_HEADER_MAX)
-        return wick_fail(err, WICK_INVALID_CHECKPOINT, "safetensors: header of %llu bytes is larger than %u", (unsigned long long)length, WICK_CKPT_HEADER_MAX);
+        return wick_fail(err, WICK_INVALID_CHECKPOINT, "safetensors: header of %llu bytes is larger than %u", (unsigned long long)length,
+                         WICK_CKPT_HEADER_MAX);
     if (length > map.size - LENGTH_BYTES)
-        return wick_fail(err, WICK_INVALID_CHECKPOINT, "safetensors: header of %llu bytes does not fit the file of %zu: the file is truncated", (unsigned long long)length, map.size);
+        return wick_fail(err, WICK_INVALID_CHECKPOINT, "safetensors: header of %llu bytes does not fit the file of %zu: the file is truncated",
+                         (unsigned long long)length, map.size);
     struct reader r = {.ckpt = ckpt, .file = file, .err = err};
     r.data = map.data + LENGTH_BYTES + length;
     r.size = map.size - LENGTH_BYTES - length;
     const char *text = (const char *)map.data + LENGTH_BYTES;
     const void *nul = memchr(text, 0, (size_t)length);
     if (nul)
-        return wick_fail(err, WICK_INVALID_CHECKPOINT, "safetensors: offset %zu: NUL byte in the header (padding must be spaces)", (size_t)((const uint8_t *)nul - map.data));
+        return wick_fail(err, WICK_INVALID_CHECKPOINT, "safetensors: offset %zu: NUL byte in the header (padding must be spaces)",
+                         (size_t)((const uint8_t *)nul - map.data));
     json_t *header;
     WICK_TRY(wick_json_parse(&header, text, (size_t)length, "safetensors header", WICK_INVALID_CHECKPOINT, err));
     struct wick_arena scratch;

@@ -44,7 +44,8 @@ wick_status wick_ckpt_shape_set(struct wick_ckpt_tensor *tensor, enum wick_ckpt_
     uint64_t span = 1;
     bool empty = false;
     for (size_t i = 0; i < rank; i++) {
-        if (sizes[i] < 0 || sizes[i] > INT32_MAX) return wick_fail(err, WICK_INVALID_CHECKPOINT, "%s: size %lld of dim %zu is out of range", what, (long long)sizes[i], i);
+        if (sizes[i] < 0 || sizes[i] > INT32_MAX)
+            return wick_fail(err, WICK_INVALID_CHECKPOINT, "%s: size %lld of dim %zu is out of range", what, (long long)sizes[i], i);
         if (sizes[i] == 0) empty = true;
         else if (wick_mul_ovf(span, (uint64_t)sizes[i], &span) || span > WICK_CKPT_NUMEL_MAX)
             return wick_fail(err, WICK_INVALID_CHECKPOINT, "%s: more than %llu elements", what, (unsigned long long)WICK_CKPT_NUMEL_MAX);
@@ -62,7 +63,8 @@ wick_status wick_ckpt_shape_set(struct wick_ckpt_tensor *tensor, enum wick_ckpt_
     unsigned block = storages[storage].block;
     uint64_t row = rank ? (uint64_t)tensor->sizes[rank - 1] : 1;
     if (row % block != 0)
-        return wick_fail(err, WICK_INVALID_CHECKPOINT, "%s: rows of %llu elements are no whole blocks of %u (%s)", what, (unsigned long long)row, block, storages[storage].name);
+        return wick_fail(err, WICK_INVALID_CHECKPOINT, "%s: rows of %llu elements are no whole blocks of %u (%s)", what, (unsigned long long)row,
+                         block, storages[storage].name);
     uint64_t nbytes = tensor->numel / block * storages[storage].bytes; /* at most 2^43 */
     if (nbytes > SIZE_MAX) return wick_fail(err, WICK_INVALID_CHECKPOINT, "%s: larger than the address space", what);
     tensor->nbytes = (size_t)nbytes;
@@ -72,7 +74,8 @@ wick_status wick_ckpt_shape_set(struct wick_ckpt_tensor *tensor, enum wick_ckpt_
 wick_status wick_ckpt_add_tensor(struct wick_checkpoint *ckpt, struct wick_str name, const struct wick_ckpt_tensor *tensor, wick_error *err)
 {
     if (!wick_ckpt_name_ok(name.data, name.size))
-        return wick_fail(err, WICK_INVALID_CHECKPOINT, "name of tensor %zu (%zu bytes) is no printable text of 1 to %u bytes", ckpt->tensor_count, name.size, WICK_CKPT_NAME_MAX);
+        return wick_fail(err, WICK_INVALID_CHECKPOINT, "name of tensor %zu (%zu bytes) is no printable text of 1 to %u bytes", ckpt->tensor_count,
+                         name.size, WICK_CKPT_NAME_MAX);
     if (ckpt->tensor_count >= WICK_CKPT_TENSORS_MAX) return wick_fail(err, WICK_INVALID_CHECKPOINT, "more than %u tensors", WICK_CKPT_TENSORS_MAX);
     struct wick_ckpt_tensor *list = wick_ckpt_list_room(&ckpt->arena, ckpt->tensors, ckpt->tensor_count, &ckpt->tensor_capacity, sizeof *list);
     char *copy = wick_arena_copy(&ckpt->arena, name.data, name.size);
@@ -86,7 +89,8 @@ wick_status wick_ckpt_add_tensor(struct wick_checkpoint *ckpt, struct wick_str n
 wick_status wick_ckpt_add_meta(struct wick_checkpoint *ckpt, struct wick_str key, const struct wick_meta *meta, wick_error *err)
 {
     if (!wick_ckpt_name_ok(key.data, key.size))
-        return wick_fail(err, WICK_INVALID_CHECKPOINT, "metadata key %zu (%zu bytes) is no printable text of 1 to %u bytes", ckpt->meta_count, key.size, WICK_CKPT_NAME_MAX);
+        return wick_fail(err, WICK_INVALID_CHECKPOINT, "metadata key %zu (%zu bytes) is no printable text of 1 to %u bytes", ckpt->meta_count,
+                         key.size, WICK_CKPT_NAME_MAX);
     struct wick_meta *list = wick_ckpt_list_room(&ckpt->arena, ckpt->metas, ckpt->meta_count, &ckpt->meta_capacity, sizeof *list);
     char *copy = wick_arena_copy(&ckpt->arena, key.data, key.size);
     if (list) ckpt->metas = list;
@@ -106,7 +110,8 @@ static wick_status sort_names(struct wick_ckpt_name *names, size_t count, const 
 {
     qsort(names, count, sizeof *names, by_name);
     for (size_t i = 1; i < count; i++)
-        if (strcmp(names[i - 1].name, names[i].name) == 0) return wick_fail(err, WICK_INVALID_CHECKPOINT, "duplicate %s '%.200s'", what, names[i].name);
+        if (strcmp(names[i - 1].name, names[i].name) == 0)
+            return wick_fail(err, WICK_INVALID_CHECKPOINT, "duplicate %s '%.200s'", what, names[i].name);
     return WICK_OK;
 }
 
@@ -114,7 +119,8 @@ wick_status wick_ckpt_table_seal(struct wick_checkpoint *ckpt, wick_error *err)
 {
     ckpt->tensor_names = WICK_NEW_ARRAY(&ckpt->arena, struct wick_ckpt_name, ckpt->tensor_count);
     ckpt->meta_names = WICK_NEW_ARRAY(&ckpt->arena, struct wick_ckpt_name, ckpt->meta_count);
-    if (!ckpt->tensor_names || !ckpt->meta_names) return wick_fail_oom(err, (ckpt->tensor_count + ckpt->meta_count) * sizeof(struct wick_ckpt_name), "names");
+    if (!ckpt->tensor_names || !ckpt->meta_names)
+        return wick_fail_oom(err, (ckpt->tensor_count + ckpt->meta_count) * sizeof(struct wick_ckpt_name), "names");
     for (size_t i = 0; i < ckpt->tensor_count; i++) ckpt->tensor_names[i] = (struct wick_ckpt_name){ckpt->tensors[i].name, i};
     for (size_t i = 0; i < ckpt->meta_count; i++) ckpt->meta_names[i] = (struct wick_ckpt_name){ckpt->metas[i].key, i};
     WICK_TRY(sort_names(ckpt->tensor_names, ckpt->tensor_count, "tensor", err));

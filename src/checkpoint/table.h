@@ -54,7 +54,8 @@ wick_status wick_ckpt_shape_set(struct wick_ckpt_tensor *tensor, enum wick_ckpt_
                                 const char *what, wick_error *err) WICK_MUST_CHECK;
 
 /* Adds a tensor; everything but the name must be filled in and verified. The name is checked and copied. */
-wick_status wick_ckpt_add_tensor(struct wick_checkpoint *ckpt, struct wick_str name, const struct wick_ckpt_tensor *tensor, wick_error *err) WICK_MUST_CHECK;
+wick_status wick_ckpt_add_tensor(struct wick_checkpoint *ckpt, struct wick_str name, const struct wick_ckpt_tensor *tensor,
+                                 wick_error *err) WICK_MUST_CHECK;
 /* Adds a metadata value whose strings live as long as the checkpoint. The key is checked and copied. */
 wick_status wick_ckpt_add_meta(struct wick_checkpoint *ckpt, struct wick_str key, const struct wick_meta *meta, wick_error *err) WICK_MUST_CHECK;
 

@@ -114,7 +114,8 @@ static wick_status read_storage(struct torch_file *t, const struct wick_pickle_v
 static wick_status read_dims(const struct torch_file *t, const struct wick_pickle_value *value, int64_t *out, size_t *count)
 {
     if (is_call(value, ROLE_SIZE) && value->as.call.args->as.list.count == 1) value = value->as.call.args->as.list.items[0];
-    if (value->kind != WICK_PICKLE_TUPLE || value->as.list.count > WICK_RANK_MAX) return bad(t, "its sizes or strides are no tuple of at most 16 integers");
+    if (value->kind != WICK_PICKLE_TUPLE || value->as.list.count > WICK_RANK_MAX)
+        return bad(t, "its sizes or strides are no tuple of at most 16 integers");
     *count = value->as.list.count;
     for (size_t i = 0; i < *count; i++) {
         if (value->as.list.items[i]->kind != WICK_PICKLE_INT) return bad(t, "its sizes or strides are no integers");
@@ -124,7 +125,8 @@ static wick_status read_dims(const struct torch_file *t, const struct wick_pickl
 }
 
 /* Sets strides, contiguity, data and nbytes of a view that begins `offset` elements into the storage. */
-static wick_status place_view(const struct torch_file *t, struct wick_ckpt_tensor *tensor, const struct storage *storage, int64_t offset, const int64_t *strides)
+static wick_status place_view(const struct torch_file *t, struct wick_ckpt_tensor *tensor, const struct storage *storage, int64_t offset,
+                              const int64_t *strides)
 {
     const uint64_t size = wick_ckpt_storage_bytes(tensor->storage), held = storage->bytes / size;
     uint64_t last = 0; /* offset of the furthest element from the first */
@@ -142,7 +144,8 @@ static wick_status place_view(const struct torch_file *t, struct wick_ckpt_tenso
         return fits ? WICK_OK : bad(t, "its offset is outside the storage");
     }
     if (!fits || last >= held - (uint64_t)offset)
-        return wick_fail(t->err, WICK_INVALID_CHECKPOINT, "%s: its sizes and strides leave the storage of %llu elements", t->what, (unsigned long long)held);
+        return wick_fail(t->err, WICK_INVALID_CHECKPOINT, "%s: its sizes and strides leave the storage of %llu elements", t->what,
+                         (unsigned long long)held);
     if (!tensor->contiguous) memcpy(tensor->strides, strides, tensor->rank * sizeof *strides);
     tensor->data = storage->data + (uint64_t)offset * size;
     tensor->nbytes = (size_t)((last + 1) * size);
@@ -156,7 +159,8 @@ static wick_status read_tensor(struct torch_file *t, const struct wick_pickle_va
     const size_t count = call->as.call.args->as.list.count, metadata = typed ? 7 : 6;
     struct wick_pickle_value **arg = call->as.call.args->as.list.items;
     if (count < (typed ? 7u : 4u) || arg[1]->kind != WICK_PICKLE_INT) return bad(t, "its description is malformed");
-    if (count > metadata && !(arg[metadata]->kind == WICK_PICKLE_NONE || (arg[metadata]->kind == WICK_PICKLE_DICT && arg[metadata]->as.list.count == 0)))
+    if (count > metadata &&
+        !(arg[metadata]->kind == WICK_PICKLE_NONE || (arg[metadata]->kind == WICK_PICKLE_DICT && arg[metadata]->as.list.count == 0)))
         return wick_fail(t->err, WICK_NOT_SUPPORTED, "%s: tensors with metadata (a conjugate or negative view) are not read", t->what);
     struct storage storage;
     WICK_TRY(read_storage(t, arg[0], &storage));
@@ -206,7 +210,7 @@ static wick_status find_dict(const struct torch_file *t, const struct wick_pickl
 static wick_status read_dict(struct torch_file *t, const struct wick_pickle_value *top)
 {
     if (top->kind != WICK_PICKLE_DICT)
-        return wick_fail(t->err, WICK_INVALID_CHECKPOINT, "data.pkl: the top object is a %s, not a dict of tensors", wick_pickle_kind_name(top->kind));
+        return wick_fail(t->err, WICK_INVALID_CHECKPOINT, "data.pkl: a dict of tensors is wanted on top, not: %s", wick_pickle_kind_name(top->kind));
     /* Training scripts wrap the weights once. */
     static const char *const wraps[] = {"model", "state_dict"};
     const struct wick_pickle_value *inner = NULL;
@@ -246,7 +250,8 @@ static wick_status read_archive(struct torch_file *t)
     }
     WICK_TRY(wick_zip_data(&t->zip, pickle, &bytes, t->err));
     if (pickle->size > WICK_CKPT_PICKLE_MAX)
-        return wick_fail(t->err, WICK_INVALID_CHECKPOINT, "data.pkl: %llu bytes are more than %u", (unsigned long long)pickle->size, WICK_CKPT_PICKLE_MAX);
+        return wick_fail(t->err, WICK_INVALID_CHECKPOINT, "data.pkl: %llu bytes are more than %u", (unsigned long long)pickle->size,
+                         WICK_CKPT_PICKLE_MAX);
     struct wick_pickle_value *top = NULL;
     WICK_TRY(wick_pickle_parse(&top, bytes, (size_t)pickle->size, globals, WICK_ARRAY_SIZE(globals), &t->scratch, t->err));
     return read_dict(t, top);

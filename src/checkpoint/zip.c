@@ -41,7 +41,8 @@ static wick_status read_end64(const uint8_t *data, size_t end, struct directory 
     size_t locator = end - LOCATOR64_BYTES;
     uint64_t at = wick_ckpt_u64(data + locator + 8);
     if (!wick_range_ok(at, END64_BYTES, locator) || wick_ckpt_u32(data + at) != END64_SIGNATURE)
-        return wick_fail(err, WICK_INVALID_CHECKPOINT, "zip: offset %zu: locator points to %llu, where no zip64 end record is", locator, (unsigned long long)at);
+        return wick_fail(err, WICK_INVALID_CHECKPOINT, "zip: offset %zu: locator points to %llu, where no zip64 end record is", locator,
+                         (unsigned long long)at);
     if (wick_ckpt_u32(data + at + 16) != 0 || wick_ckpt_u32(data + at + 20) != 0)
         return wick_fail(err, WICK_NOT_SUPPORTED, "zip: offset %llu: archives of several disks are not read", (unsigned long long)at);
     *dir = (struct directory){wick_ckpt_u64(data + at + 48), wick_ckpt_u64(data + at + 40), wick_ckpt_u64(data + at + 32), at};
@@ -61,10 +62,11 @@ static wick_status find_directory(const uint8_t *data, size_t size, struct direc
             return wick_fail(err, WICK_NOT_SUPPORTED, "zip: offset %zu: archives of several disks are not read", end);
     }
     if (!wick_range_ok(dir->offset, dir->bytes, dir->limit))
-        return wick_fail(err, WICK_INVALID_CHECKPOINT, "zip: directory at %llu of %llu bytes is outside the file", (unsigned long long)dir->offset, (unsigned long long)dir->bytes);
+        return wick_fail(err, WICK_INVALID_CHECKPOINT, "zip: directory at %llu of %llu bytes is outside the file", (unsigned long long)dir->offset,
+                         (unsigned long long)dir->bytes);
     if (dir->count > WICK_CKPT_ENTRIES_MAX || dir->count > dir->bytes / DIRECTORY_BYTES)
-        return wick_fail(err, WICK_INVALID_CHECKPOINT, "zip: directory at %llu of %llu bytes cannot hold %llu entries", (unsigned long long)dir->offset,
-                         (unsigned long long)dir->bytes, (unsigned long long)dir->count);
+        return wick_fail(err, WICK_INVALID_CHECKPOINT, "zip: directory at %llu of %llu bytes cannot hold %llu entries",
+                         (unsigned long long)dir->offset, (unsigned long long)dir->bytes, (unsigned long long)dir->count);
     return WICK_OK;
 }
 
@@ -98,20 +100,24 @@ static wick_status read_entry(const struct wick_zip *zip, const struct directory
 {
     const uint8_t *p = zip->data + *at;
     uint64_t left = dir->offset + dir->bytes - *at;
-    if (left < DIRECTORY_BYTES || wick_ckpt_u32(p) != DIRECTORY_SIGNATURE) return wick_fail(err, WICK_INVALID_CHECKPOINT, "zip: offset %llu: no directory entry", (unsigned long long)*at);
+    if (left < DIRECTORY_BYTES || wick_ckpt_u32(p) != DIRECTORY_SIGNATURE)
+        return wick_fail(err, WICK_INVALID_CHECKPOINT, "zip: offset %llu: no directory entry", (unsigned long long)*at);
     size_t name = wick_ckpt_u16(p + 28), extra = wick_ckpt_u16(p + 30), comment = wick_ckpt_u16(p + 32);
-    if (name + extra + comment > left - DIRECTORY_BYTES) return wick_fail(err, WICK_INVALID_CHECKPOINT, "zip: offset %llu: directory entry is cut off", (unsigned long long)*at);
+    if (name + extra + comment > left - DIRECTORY_BYTES)
+        return wick_fail(err, WICK_INVALID_CHECKPOINT, "zip: offset %llu: directory entry is cut off", (unsigned long long)*at);
     *entry = (struct wick_zip_entry){
         .name = {(const char *)p + DIRECTORY_BYTES, name},
         .local = wick_ckpt_u32(p + 42), .size = wick_ckpt_u32(p + 24), .stored = wick_ckpt_u32(p + 20),
         .method = wick_ckpt_u16(p + 10), .flags = wick_ckpt_u16(p + 8),
     };
-    if (!wick_ckpt_name_ok(entry->name.data, name)) return wick_fail(err, WICK_INVALID_CHECKPOINT, "zip: offset %llu: entry's name is no printable text", (unsigned long long)*at);
+    if (!wick_ckpt_name_ok(entry->name.data, name))
+        return wick_fail(err, WICK_INVALID_CHECKPOINT, "zip: offset %llu: entry's name is no printable text", (unsigned long long)*at);
     if (!apply_extra64(entry, p + DIRECTORY_BYTES + name, extra))
-        return wick_fail(err, WICK_INVALID_CHECKPOINT, "zip: offset %llu: entry '%.*s' has a damaged zip64 field", (unsigned long long)*at, (int)WICK_MIN(name, (size_t)200), entry->name.data);
+        return wick_fail(err, WICK_INVALID_CHECKPOINT, "zip: offset %llu: entry '%.*s' has a damaged zip64 field", (unsigned long long)*at,
+                         (int)WICK_MIN(name, (size_t)200), entry->name.data);
     if (!wick_range_ok(entry->local, LOCAL_BYTES, dir->offset) || !wick_range_ok(entry->local + LOCAL_BYTES, entry->stored, dir->offset))
-        return wick_fail(err, WICK_INVALID_CHECKPOINT, "zip: entry '%.*s' at %llu of %llu bytes is outside the file", (int)WICK_MIN(name, (size_t)200), entry->name.data,
-                         (unsigned long long)entry->local, (unsigned long long)entry->stored);
+        return wick_fail(err, WICK_INVALID_CHECKPOINT, "zip: entry '%.*s' at %llu of %llu bytes is outside the file",
+                         (int)WICK_MIN(name, (size_t)200), entry->name.data, (unsigned long long)entry->local, (unsigned long long)entry->stored);
     *at += DIRECTORY_BYTES + name + extra + comment;
     return WICK_OK;
 }
@@ -122,7 +128,10 @@ static int compare_names(struct wick_str a, struct wick_str b)
     return order ? order : (a.size > b.size) - (a.size < b.size);
 }
 
-static int by_name(const void *a, const void *b) { return compare_names(((const struct wick_zip_entry *)a)->name, ((const struct wick_zip_entry *)b)->name); }
+static int by_name(const void *a, const void *b)
+{
+    return compare_names(((const struct wick_zip_entry *)a)->name, ((const struct wick_zip_entry *)b)->name);
+}
 
 static int by_offset(const void *a, const void *b)
 {
@@ -146,13 +155,14 @@ wick_status wick_zip_open(struct wick_zip *zip, const uint8_t *data, size_t size
     for (size_t i = 1; i < zip->count; i++) {
         const struct wick_zip_entry *before = &entries[i - 1], *here = &entries[i];
         if (here->local < before->local + LOCAL_BYTES + before->stored)
-            return wick_fail(err, WICK_INVALID_CHECKPOINT, "zip: entry '%.*s' at %llu overlaps '%.*s'", (int)WICK_MIN(here->name.size, 120), here->name.data,
-                             (unsigned long long)here->local, (int)WICK_MIN(before->name.size, 120), before->name.data);
+            return wick_fail(err, WICK_INVALID_CHECKPOINT, "zip: entry '%.*s' at %llu overlaps '%.*s'", (int)WICK_MIN(here->name.size, 120),
+                             here->name.data, (unsigned long long)here->local, (int)WICK_MIN(before->name.size, 120), before->name.data);
     }
     qsort(entries, zip->count, sizeof *entries, by_name);
     for (size_t i = 1; i < zip->count; i++)
         if (wick_str_equal(entries[i - 1].name, entries[i].name))
-            return wick_fail(err, WICK_INVALID_CHECKPOINT, "zip: duplicate entry '%.*s'", (int)WICK_MIN(entries[i].name.size, 200), entries[i].name.data);
+            return wick_fail(err, WICK_INVALID_CHECKPOINT, "zip: duplicate entry '%.*s'", (int)WICK_MIN(entries[i].name.size, 200),
+                             entries[i].name.data);
     return WICK_OK;
 }
 
@@ -172,16 +182,21 @@ wick_status wick_zip_data(const struct wick_zip *zip, const struct wick_zip_entr
                          entry->method == METHOD_DEFLATE ? "deflate" : "unknown", entry->method);
     if (entry->size != entry->stored) return wick_fail(err, WICK_INVALID_CHECKPOINT, "zip: stored entry '%.*s' has two sizes", shown, name);
     const uint8_t *p = zip->data + entry->local;
-    if (wick_ckpt_u32(p) != LOCAL_SIGNATURE) return wick_fail(err, WICK_INVALID_CHECKPOINT, "zip: offset %llu: no local header of entry '%.*s'", (unsigned long long)entry->local, shown, name);
+    if (wick_ckpt_u32(p) != LOCAL_SIGNATURE)
+        return wick_fail(err, WICK_INVALID_CHECKPOINT, "zip: offset %llu: no local header of entry '%.*s'", (unsigned long long)entry->local, shown,
+                         name);
     size_t name_bytes = wick_ckpt_u16(p + 26), extra = wick_ckpt_u16(p + 28);
     uint64_t begin = entry->local + LOCAL_BYTES + name_bytes + extra;
     if (!wick_range_ok(begin, entry->size, zip->directory))
-        return wick_fail(err, WICK_INVALID_CHECKPOINT, "zip: entry '%.*s' at %llu of %llu bytes is outside the file", shown, name, (unsigned long long)begin, (unsigned long long)entry->size);
+        return wick_fail(err, WICK_INVALID_CHECKPOINT, "zip: entry '%.*s' at %llu of %llu bytes is outside the file", shown, name,
+                         (unsigned long long)begin, (unsigned long long)entry->size);
     /* Sizes of the local header count unless they follow the data or are in its zip64 field. */
     uint32_t stored = wick_ckpt_u32(p + 18);
     bool size_differs = !(wick_ckpt_u16(p + 6) & FLAG_SIZES_LATER) && stored != UINT32_MAX && stored != entry->stored;
-    if (size_differs || wick_ckpt_u16(p + 8) != METHOD_STORED || !wick_str_equal(entry->name, (struct wick_str){(const char *)p + LOCAL_BYTES, name_bytes}))
-        return wick_fail(err, WICK_INVALID_CHECKPOINT, "zip: offset %llu: local header disagrees with the directory about entry '%.*s'", (unsigned long long)entry->local, shown, name);
+    if (size_differs || wick_ckpt_u16(p + 8) != METHOD_STORED ||
+        !wick_str_equal(entry->name, (struct wick_str){(const char *)p + LOCAL_BYTES, name_bytes}))
+        return wick_fail(err, WICK_INVALID_CHECKPOINT, "zip: offset %llu: local header disagrees with the directory about entry '%.*s'",
+                         (unsigned long long)entry->local, shown, name);
     *data = zip->data + begin;
     return WICK_OK;
 }

@@ -67,7 +67,7 @@ static wick_status verify_tables(struct verifier *v, struct place place, uint64_
     uint32_t count;
     WICK_TRY(verify_vector(v, place, at, 4, &count));
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t target;
+        uint64_t target = 0;
         WICK_TRY(follow(v, place, at + 4 + 4 * (uint64_t)i, &target));
         WICK_TRY(verify_table(v, target, place.field->of, depth));
     }
@@ -85,7 +85,7 @@ static wick_status verify_union(struct verifier *v, struct place place, struct f
 
 static wick_status verify_field(struct verifier *v, struct place place, struct flat_table table, uint32_t id, uint64_t at, unsigned depth)
 {
-    uint64_t target;
+    uint64_t target = 0;
     uint32_t count;
     if (place.field->kind == FLAT_SCALAR || place.field->kind == FLAT_ENUM || place.field->kind == FLAT_UNION_TYPE) return WICK_OK;
     WICK_TRY(follow(v, place, at, &target));

@@ -23,7 +23,7 @@ static inline uint16_t bf16_of(double value) { return wick_bf16_from_f32((float)
     X(F16, f16, uint16_t, wick_f32_from_f16, f16_of, f16_of)                                       \
     X(F32, f32, float, SAME, (float), (float))                                                     \
     X(F64, f64, double, SAME, (double), (double))                                                  \
-    X(BOOL, bool, uint8_t, TRUTH, TRUTH, TRUTH)                                                    \
+    X(BOOL, b8, uint8_t, TRUTH, TRUTH, TRUTH)                                                    \
     X(BF16, bf16, uint16_t, wick_f32_from_bf16, bf16_of, bf16_of)
 
 #define LOAD(word, element, get, to_word, type, convert)                                           \

@@ -88,6 +88,7 @@ void wick_for_range(struct wick_run *run, size_t count, size_t cost, wick_range_
         (void)params;                                                                              \
         for (size_t i = 0; i < n; i++) {                                                           \
             type x = x_[i], y = y_[i];                                                             \
+            (void)y;                                                                               \
             to[i] = (type)(expr);                                                                  \
         }                                                                                          \
     }

@@ -30,7 +30,7 @@ wick_status wick_ptd_open(struct wick_ptd_file *file, const void *data, size_t s
 {
     wick_error own;
     if (!err) err = &own;
-    uint64_t flat_bytes;
+    uint64_t flat_bytes = 0;
     *file = (struct wick_ptd_file){.data = data, .size = size};
     if (size < 8 + WICK_PTD_HEADER_BYTES)
         return wick_fail(err, WICK_INVALID_EXTERNAL_DATA, "tensor data file: it has %zu bytes, at least %d are expected", size, 8 + WICK_PTD_HEADER_BYTES);

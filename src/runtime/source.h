@@ -26,8 +26,8 @@ struct wick_program {
     uint32_t data_key_count;
 };
 
-/* Bytes of an external tensor, found by its name in the data files. INVALID_EXTERNAL_DATA if it is missing, has another
- * layout than `shape`, or other bytes than that needs. */
+/* Bytes of an external tensor, found by its name in the data files. INVALID_STATE without a data file, NOT_FOUND if none has
+ * the name, INVALID_EXTERNAL_DATA if the layout there is not `shape`. */
 wick_status wick_program_external(const struct wick_program *program, struct wick_str name, const struct wick_shape *shape, const uint8_t **data,
                                   wick_error *err) WICK_MUST_CHECK;
 

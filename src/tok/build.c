@@ -1,5 +1,6 @@
 /* tok/build.c - the part of loading that all formats share: vocabulary, keys, merges, added tokens. build_end.c derives the rest. */
 #include "tok/model.h"
+#include "tok/patterns.h"
 
 #include "base/checked.h"
 #include "base/os.h"
@@ -83,6 +84,17 @@ wick_status wick_tok_set_piece(struct wick_tok *tok, int32_t id, struct wick_str
     WICK_TRY(place(tok, id, piece, err));
     tok->flags[id] = WICK_TOK_IN_MODEL;
     return WICK_OK;
+}
+
+wick_status wick_tok_set_listed(struct wick_tok *tok, int32_t id, struct wick_str piece, bool in_model, wick_error *err)
+{
+    if (wick_tok_map_find(&tok->by_piece, tok->piece, piece) < 0) {
+        WICK_TRY(place(tok, id, piece, err));
+        tok->flags[id] = in_model ? WICK_TOK_IN_MODEL : 0;
+        return WICK_OK;
+    }
+    tok->piece[id] = wick_tok_intern(tok, piece);
+    return tok->piece[id].data ? WICK_OK : wick_fail_oom(err, piece.size, "a piece");
 }
 
 /* The bytes that a piece in the byte-level alphabet stands for; data NULL if a character is not of it (or out of memory, which
@@ -222,18 +234,36 @@ wick_status wick_tok_merges_from_ranks(struct wick_tok *tok, const uint32_t *ran
 
 /* ---- steps, added tokens, lists ---- */
 
-struct wick_tok_step *wick_tok_add_step(struct wick_tok *tok, struct wick_tok_steps *steps, wick_error *err)
+wick_status wick_tok_add_step(struct wick_tok *tok, struct wick_tok_steps *steps, struct wick_tok_step **step, wick_error *err)
 {
+    *step = NULL;
     if (!steps->items) steps->items = WICK_NEW_ARRAY(&tok->arena, struct wick_tok_step, WICK_TOK_STEP_LIMIT);
-    if (!steps->items) {
-        (void)wick_fail_oom(err, WICK_TOK_STEP_LIMIT, "steps");
-        return NULL;
-    }
-    if (steps->count == WICK_TOK_STEP_LIMIT) {
-        (void)wick_fail(err, WICK_NOT_SUPPORTED, "more than %d steps", WICK_TOK_STEP_LIMIT);
-        return NULL;
-    }
-    return &steps->items[steps->count++];
+    if (!steps->items) return wick_fail_oom(err, WICK_TOK_STEP_LIMIT, "steps");
+    if (steps->count == WICK_TOK_STEP_LIMIT) return wick_fail(err, WICK_NOT_SUPPORTED, "more than %d steps", WICK_TOK_STEP_LIMIT);
+    *step = &steps->items[steps->count++];
+    return WICK_OK;
+}
+
+wick_status wick_tok_add_split(struct wick_tok *tok, struct wick_str pattern, enum wick_tok_dialect dialect, wick_error *err)
+{
+    struct wick_tok_step *step;
+    WICK_TRY(wick_tok_add_step(tok, &tok->splitters, &step, err));
+    step->kind = WICK_TOK_SPLIT;
+    step->behavior = WICK_TOK_ISOLATED;
+    step->pattern.kind = WICK_TOK_BY_REGEX;
+    return wick_tok_regex_compile(&step->pattern.regex, pattern, dialect, err);
+}
+
+wick_status wick_tok_add_byte_level(struct wick_tok *tok, bool prefix_space, bool use_regex, wick_error *err)
+{
+    struct wick_tok_step *step;
+    WICK_TRY(wick_tok_add_step(tok, &tok->splitters, &step, err));
+    step->kind = WICK_TOK_BYTE_LEVEL;
+    step->behavior = WICK_TOK_ISOLATED;
+    step->prefix_space = prefix_space;
+    step->pattern.kind = WICK_TOK_BY_REGEX;
+    tok->byte_level = true;
+    return use_regex ? wick_tok_regex_compile(&step->pattern.regex, WICK_STR(WICK_TOK_GPT2_PATTERN), WICK_TOK_ONIGURUMA, err) : WICK_OK;
 }
 
 wick_status wick_tok_add_added(struct wick_tok *tok, const struct wick_tok_added *token, wick_error *err)
@@ -254,9 +284,9 @@ wick_status wick_tok_add_added(struct wick_tok *tok, const struct wick_tok_added
     return WICK_OK;
 }
 
-wick_status wick_tok_list_add(struct wick_tok *tok, struct wick_tok_id_list *list, int32_t id, wick_error *err)
+wick_status wick_tok_list_add(struct wick_tok *tok, struct wick_tok_id_list *list, int32_t id, bool once, wick_error *err)
 {
-    for (size_t i = 0; i < list->count; i++) {
+    for (size_t i = 0; once && i < list->count; i++) {
         if (list->ids[i] == id) return WICK_OK;
     }
     int32_t *ids = WICK_NEW_ARRAY(&tok->arena, int32_t, list->count + 1);

@@ -129,10 +129,10 @@ static wick_status find_ends(struct wick_tok *tok, wick_error *err)
                                        "<|eot_id|>", "<|eom_id|>", "<|im_end|>", "<end_of_turn>", "<|end|>", "<|eot|>", "<|return|>", "<|end_of_turn|>"};
     if (tok->bos < 0 && tok->prefix.count) tok->bos = tok->prefix.ids[0];
     for (size_t i = 0; i < WICK_ARRAY_SIZE(begins) && tok->bos < 0; i++) tok->bos = named(tok, begins[i]);
-    if (tok->eos.count == 0 && tok->suffix.count) WICK_TRY(wick_tok_list_add(tok, &tok->eos, tok->suffix.ids[0], err));
+    if (tok->eos.count == 0 && tok->suffix.count) WICK_TRY(wick_tok_list_add(tok, &tok->eos, tok->suffix.ids[0], true, err));
     for (size_t i = 0; i < WICK_ARRAY_SIZE(ends); i++) {
         int32_t id = named(tok, ends[i]);
-        if (id >= 0) WICK_TRY(wick_tok_list_add(tok, &tok->eos, id, err));
+        if (id >= 0) WICK_TRY(wick_tok_list_add(tok, &tok->eos, id, true, err));
     }
     return WICK_OK;
 }

@@ -136,17 +136,24 @@ wick_status wick_tok_reserve(struct wick_tok *tok, int32_t limit, size_t count, 
 struct wick_str wick_tok_intern(struct wick_tok *tok, struct wick_str string);
 /* Enters a piece of the model's vocabulary (copied). Refuses an id or a piece that is taken. */
 wick_status wick_tok_set_piece(struct wick_tok *tok, int32_t id, struct wick_str piece, wick_error *err) WICK_MUST_CHECK;
+/* The same for formats whose lists may repeat a piece: the first has it, the others only print. `in_model`: the model uses it. */
+wick_status wick_tok_set_listed(struct wick_tok *tok, int32_t id, struct wick_str piece, bool in_model, wick_error *err) WICK_MUST_CHECK;
 /* Ends the vocabulary: byte_level and byte_fallback are set by now. Derives keys and the first symbols. */
 wick_status wick_tok_finish_vocab(struct wick_tok *tok, wick_error *err) WICK_MUST_CHECK;
 /* Merges from the vocabulary itself: two pieces merge if their join is a piece; ranks[id] is its order, UINT32_MAX: never. */
 wick_status wick_tok_merges_from_ranks(struct wick_tok *tok, const uint32_t *ranks, wick_error *err) WICK_MUST_CHECK;
-/* A step at the end of a pipeline; NULL with err filled: too many or out of memory. */
-struct wick_tok_step *wick_tok_add_step(struct wick_tok *tok, struct wick_tok_steps *steps, wick_error *err);
+/* A zeroed step at the end of a pipeline. */
+wick_status wick_tok_add_step(struct wick_tok *tok, struct wick_tok_steps *steps, struct wick_tok_step **step, wick_error *err) WICK_MUST_CHECK;
+/* A splitter that isolates what a pattern matches. */
+wick_status wick_tok_add_split(struct wick_tok *tok, struct wick_str pattern, enum wick_tok_dialect dialect, wick_error *err) WICK_MUST_CHECK;
+/* The byte-level splitter; use_regex: splits by GPT-2's pattern. Sets tok->byte_level. */
+wick_status wick_tok_add_byte_level(struct wick_tok *tok, bool prefix_space, bool use_regex, wick_error *err) WICK_MUST_CHECK;
 /* An added token (content is copied); the model's own id for this content wins over token->id. */
 wick_status wick_tok_add_added(struct wick_tok *tok, const struct wick_tok_added *token, wick_error *err) WICK_MUST_CHECK;
 /* Derives matchers, texts of ids, cut, BOS and EOS; the last call of a loader. */
 wick_status wick_tok_finish(struct wick_tok *tok, wick_error *err) WICK_MUST_CHECK;
-wick_status wick_tok_list_add(struct wick_tok *tok, struct wick_tok_id_list *list, int32_t id, wick_error *err) WICK_MUST_CHECK;
+/* Appends an id; once: not if the list has it. */
+wick_status wick_tok_list_add(struct wick_tok *tok, struct wick_tok_id_list *list, int32_t id, bool once, wick_error *err) WICK_MUST_CHECK;
 /* The value of a byte token "<0xHH>", or -1. */
 int wick_tok_byte_of(struct wick_str piece);
 /* Ranks of scores, best first, equal scores equal: for wick_tok_merges_from_ranks. ranks[count]. */
@@ -212,5 +219,11 @@ struct wick_tok_format {
     /* Fills tok. `path` is the file's, for files beside it; NULL: from memory. */
     wick_status (*load)(struct wick_tok *tok, struct wick_str data, const char *path, wick_error *err);
 };
+
+#define WICK_TOK_FORMAT(name)                                                                      \
+    bool wick_tok_##name##_probe(struct wick_str data);                                            \
+    wick_status wick_tok_##name##_load(struct wick_tok *tok, struct wick_str data, const char *path, wick_error *err) WICK_MUST_CHECK;
+#include "tok/formats.def"
+#undef WICK_TOK_FORMAT
 
 #endif

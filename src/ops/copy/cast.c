@@ -246,3 +246,12 @@ int64_t wick_element_int(const void *data, int dtype, size_t index)
     load_ints(&value, element, dtype, 1);
     return value;
 }
+
+wick_status wick_scalar_element(const struct wick_value *value, int dtype, void *element, wick_error *err)
+{
+    bool floating = value->tag == WICK_TAG_DOUBLE;
+    WICK_TRY(wick_cast_check(dtype, floating ? WICK_DTYPE_F64 : WICK_DTYPE_I64, err));
+    int64_t whole = value->tag == WICK_TAG_INT ? value->as.i : value->as.b;
+    wick_cast(element, dtype, floating ? (const void *)&value->as.d : &whole, floating ? WICK_DTYPE_F64 : WICK_DTYPE_I64, 1);
+    return WICK_OK;
+}

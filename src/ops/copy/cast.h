@@ -5,7 +5,7 @@
 #ifndef WICK_OPS_COPY_CAST_H
 #define WICK_OPS_COPY_CAST_H
 
-#include "tensor/tensor.h"
+#include "tensor/value.h"
 
 /* u8 i8 i16 i32 i64 u16 u32 u64 bits16 f16 bf16 f32 f64 bool. */
 bool wick_cast_known(int dtype);
@@ -22,5 +22,7 @@ void wick_strided_cast(void *out, int out_dtype, const int64_t *out_strides, con
 /* One element. An integer of any type up to 64 bits comes back exactly (u64 above INT64_MAX wraps). */
 double wick_element_double(const void *data, int dtype, size_t index);
 int64_t wick_element_int(const void *data, int dtype, size_t index);
+/* A Scalar (INT, DOUBLE, BOOL) as one element of the type; room for 16 bytes. */
+wick_status wick_scalar_element(const struct wick_value *value, int dtype, void *element, wick_error *err);
 
 #endif

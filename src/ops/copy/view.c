@@ -158,6 +158,27 @@ wick_status wick_view_slice(const struct wick_args *args, struct wick_view *view
     return WICK_OK;
 }
 
+/* The view operators' arguments without src: (T self, T src, int dim, ...) as (T self, int dim, ...). */
+static wick_status replaced_view(const struct wick_args *args, wick_view_fn *view_fn, struct wick_view *view, wick_error *err)
+{
+    uint32_t ids[6];
+    struct wick_args rest = {.values = args->values, .ids = ids};
+    for (uint32_t k = 0; k < args->count && rest.count < WICK_ARRAY_SIZE(ids); k++) {
+        if (k != 1) ids[rest.count++] = args->ids[k];
+    }
+    return view_fn(&rest, view, err);
+}
+
+wick_status wick_view_select_scatter(const struct wick_args *args, struct wick_view *view, wick_error *err)
+{
+    return replaced_view(args, wick_view_select, view, err);
+}
+
+wick_status wick_view_slice_scatter(const struct wick_args *args, struct wick_view *view, wick_error *err)
+{
+    return replaced_view(args, wick_view_slice, view, err);
+}
+
 wick_status wick_view_narrow(const struct wick_args *args, struct wick_view *view, wick_error *err)
 {
     int dim;

@@ -40,6 +40,8 @@ wick_view_fn wick_view_as_strided;  /* (T self, int[] size, int[] stride, int? s
 wick_view_fn wick_view_repeat;      /* (T self, int[] repeats): each out dim is two view dims, repeat and size */
 wick_view_fn wick_view_shuffle;     /* (T self, int upscale_factor): pixel_shuffle, rank + 2 */
 wick_view_fn wick_view_unshuffle;   /* (T self, int downscale_factor): pixel_unshuffle, rank + 2 */
+wick_view_fn wick_view_select_scatter; /* (T self, T src, int dim, int index): what src replaces */
+wick_view_fn wick_view_slice_scatter;  /* (T self, T src, int dim, int? start, int? end, int step) */
 
 /* slice bounds after ExecuTorch's rules: negative values count from the end, then both are clamped to [0, size].
  * start none: 0; end none: size. Returns the number of elements. step >= 1. */

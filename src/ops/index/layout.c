@@ -66,14 +66,12 @@ wick_status wick_index_layout_make(struct wick_index_layout *layout, const struc
     layout->out_rank = layout->rank - addressed + layout->index_rank;
     if (layout->out_rank > WICK_RANK_MAX) return wick_fail(err, WICK_INVALID_ARGUMENT, "the result has %d dims", layout->out_rank);
     int out = 0;
-    for (int d = 0; d <= layout->rank; d++) {
-        if (out == layout->index_dim) {
-            for (int i = 0; i < layout->index_rank; i++) layout->out_sizes[out + i] = layout->index_sizes[i];
-            out += layout->index_rank;
-            /* With no index dims nothing is inserted, and the same place must not be tried again. */
-            if (layout->index_rank == 0 && d == layout->rank) break;
-        }
-        if (d < layout->rank && layout->item[d] == WICK_INDEX_SLICED) layout->out_sizes[out++] = self->shape.sizes[d];
+    for (int d = 0; d < layout->rank; d++) {
+        if (layout->item[d] != WICK_INDEX_SLICED) continue;
+        int at = out < layout->index_dim ? out : out + layout->index_rank;
+        layout->out_sizes[at] = self->shape.sizes[d];
+        out++;
     }
+    for (int i = 0; i < layout->index_rank; i++) layout->out_sizes[layout->index_dim + i] = layout->index_sizes[i];
     return WICK_OK;
 }

@@ -161,7 +161,7 @@ VECTORS(square, x * x, x * x, WRAP(x, *, x))
 /* A NaN on either side wins. */
 VECTORS(maximum, x != x || x > y ? x : y, x != x || x > y ? x : y, x > y ? x : y)
 VECTORS(minimum, x != x || x < y ? x : y, x != x || x < y ? x : y, x < y ? x : y)
-VECTORS(atan2, atan2f(x, y), atan2(x, y), ((void)y, x))
+VECTORS(atan2, atan2f(x, y), atan2(x, y), x)
 
 static wick_status run_pow_scalar(const struct wick_args *args, const void *state, struct wick_run *run)
 {

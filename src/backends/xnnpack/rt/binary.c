@@ -190,5 +190,5 @@ PAIR(prelu, x < 0 ? x * w : x)
         return run_pair(args, state, run, pair_##name);                                                                                     \
     }                                                                                                                                       \
     static const struct wick_opmeta name##_meta = {"xnn::" #name, "TT>T", WICK_ALIAS_INPLACE, infer_pair};                                  \
-    const struct wick_op wick_xnn_##name = {.meta = &name##_meta, .run = run_##name};
+    const struct wick_op wick_xnn_op_##name = {.meta = &name##_meta, .run = run_##name};
 WICK_XNN_BINARY_LIST(BINARY_OP)

@@ -205,7 +205,7 @@ struct kind {
 };
 
 static const struct kind kinds[XNN_NODE_COUNT] = {
-#define WICK_XNN_NODE(kind, emitter, op) [XNN_NODE_##kind] = {wick_xnn_emit_##emitter, &wick_xnn_##op},
+#define WICK_XNN_NODE(kind, emitter, op) [XNN_NODE_##kind] = {wick_xnn_emit_##emitter, &wick_xnn_op_##op},
 #include "backends/xnnpack/rt/nodes.def"
 #undef WICK_XNN_NODE
 };

@@ -68,7 +68,7 @@ static wick_status run_concat(const struct wick_args *args, const void *state, s
 
 #define CONCATENATE(n, signature)                                                                                                           \
     static const struct wick_opmeta concatenate##n##_meta = {"xnn::concatenate" #n, signature, WICK_ALIAS_NONE, infer_concat};              \
-    const struct wick_op wick_xnn_concatenate##n = {.meta = &concatenate##n##_meta, .run = run_concat};
+    const struct wick_op wick_xnn_op_concatenate##n = {.meta = &concatenate##n##_meta, .run = run_concat};
 CONCATENATE(2, "TTT>T")
 CONCATENATE(3, "TTTT>T")
 CONCATENATE(4, "TTTTT>T")
@@ -124,4 +124,4 @@ static wick_status run_pad(const struct wick_args *args, const void *state, stru
 }
 
 static const struct wick_opmeta pad_meta = {"xnn::static_constant_pad", "TT>T", WICK_ALIAS_NONE, infer_pad};
-const struct wick_op wick_xnn_static_constant_pad = {.meta = &pad_meta, .run = run_pad};
+const struct wick_op wick_xnn_op_static_constant_pad = {.meta = &pad_meta, .run = run_pad};

@@ -65,10 +65,3 @@ void wick_xnn_lane_store(const struct wick_xnn_lane *lane, const struct wick_uke
     default: memcpy((float *)base + first, in, count * sizeof *in);
     }
 }
-
-int32_t wick_xnn_lane_quantize(const struct wick_xnn_lane *lane, float x)
-{
-    uint8_t byte;
-    wick_xnn_lane_store(lane, NULL, &byte, 0, 1, &x);
-    return lane->dtype == WICK_DTYPE_U8 ? byte : (int8_t)byte;
-}

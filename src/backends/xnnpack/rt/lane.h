@@ -26,7 +26,5 @@ bool wick_xnn_lane_known(int dtype);
 void wick_xnn_lane_load(const struct wick_xnn_lane *lane, const struct wick_ukernels *uk, const void *base, size_t first, size_t count, float *out);
 /* The reverse. Quantized: clamp(rint(x * (1 / scale)) + zero_point), the reciprocal taken in float32. */
 void wick_xnn_lane_store(const struct wick_xnn_lane *lane, const struct wick_ukernels *uk, void *base, size_t first, size_t count, const float *in);
-/* One value as it is stored, for clamping bounds and padding. */
-int32_t wick_xnn_lane_quantize(const struct wick_xnn_lane *lane, float x);
 
 #endif

@@ -149,8 +149,12 @@ static wick_status infer_reshape(const struct wick_args *args, struct wick_shape
 
 static const struct wick_opmeta reshape_meta = {"xnn::static_reshape", "TT>T", WICK_ALIAS_VIEW, infer_reshape};
 static const struct wick_opmeta copy_meta = {"xnn::copy", "T>T", WICK_ALIAS_VIEW, infer_copy};
-const struct wick_op wick_xnn_static_reshape = {.meta = &reshape_meta, .run = run_copy};
-const struct wick_op wick_xnn_copy = {.meta = &copy_meta, .run = run_copy};
+static const struct wick_opmeta reshape_out_meta = {"xnn::static_reshape.out", "TT>T", WICK_ALIAS_NONE, infer_reshape};
+static const struct wick_opmeta copy_out_meta = {"xnn::copy.out", "T>T", WICK_ALIAS_NONE, infer_copy};
+const struct wick_op wick_xnn_op_static_reshape_out = {.meta = &reshape_out_meta, .run = run_copy};
+const struct wick_op wick_xnn_op_copy_out = {.meta = &copy_out_meta, .run = run_copy};
+const struct wick_op wick_xnn_op_static_reshape = {.meta = &reshape_meta, .run = run_copy};
+const struct wick_op wick_xnn_op_copy = {.meta = &copy_meta, .run = run_copy};
 
 /* ---- StaticTranspose: (x, perm) > y ---- */
 
@@ -184,7 +188,7 @@ static wick_status run_transpose(const struct wick_args *args, const void *state
 }
 
 static const struct wick_opmeta transpose_meta = {"xnn::static_transpose", "TT>T", WICK_ALIAS_NONE, infer_transpose};
-const struct wick_op wick_xnn_static_transpose = {.meta = &transpose_meta, .run = run_transpose};
+const struct wick_op wick_xnn_op_static_transpose = {.meta = &transpose_meta, .run = run_transpose};
 
 /* ---- StaticSlice: (x, offsets then sizes) > y ---- */
 
@@ -228,4 +232,4 @@ static wick_status run_slice(const struct wick_args *args, const void *state, st
 }
 
 static const struct wick_opmeta slice_meta = {"xnn::static_slice", "TT>T", WICK_ALIAS_NONE, infer_slice};
-const struct wick_op wick_xnn_static_slice = {.meta = &slice_meta, .run = run_slice};
+const struct wick_op wick_xnn_op_static_slice = {.meta = &slice_meta, .run = run_slice};

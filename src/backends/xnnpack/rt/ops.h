@@ -16,12 +16,11 @@ struct wick_xnn_unary {
     float a, b; /* clamp: min, max. elu: alpha. leaky_relu: slope */
 };
 
-/* X(operator, float kernel) */
 #define WICK_XNN_UNARY_LIST(X)                                                                                                              \
     X(abs) X(ceiling) X(clamp) X(convert) X(cos) X(elu) X(exp) X(floor) X(gelu) X(hardswish) X(leaky_relu) X(log) X(negate)                 \
     X(reciprocal_square_root) X(sigmoid) X(sin) X(square) X(square_root) X(tanh)
 
-#define WICK_XNN_DECLARE(name) extern const struct wick_op wick_xnn_##name;
+#define WICK_XNN_DECLARE(name) extern const struct wick_op wick_xnn_op_##name;
 WICK_XNN_UNARY_LIST(WICK_XNN_DECLARE)
 
 /* ---- (a, b) > y, sizes broadcast; state: struct wick_xnn_binary, or NULL for floats without a clamp ---- */
@@ -37,41 +36,45 @@ WICK_XNN_BINARY_LIST(WICK_XNN_DECLARE)
 
 /* ---- moving elements ---- */
 
-extern const struct wick_op wick_xnn_static_reshape;      /* (x, params: new sizes, 0 = inferred) > y */
-extern const struct wick_op wick_xnn_copy;                /* (x) > y */
-extern const struct wick_op wick_xnn_static_transpose;    /* (x, params: permutation) > y */
-extern const struct wick_op wick_xnn_static_slice;        /* (x, params: offsets, sizes) > y */
-extern const struct wick_op wick_xnn_concatenate2;        /* (x0, x1, params: axis) > y; and so on */
-extern const struct wick_op wick_xnn_concatenate3;
-extern const struct wick_op wick_xnn_concatenate4;
-extern const struct wick_op wick_xnn_concatenate5;
-extern const struct wick_op wick_xnn_static_constant_pad; /* (x, params: before, after) > y; state: struct wick_xnn_pad */
+extern const struct wick_op wick_xnn_op_static_reshape;      /* (x, params: new sizes, 0 = inferred) > y, sharing its bytes */
+extern const struct wick_op wick_xnn_op_static_reshape_out;  /* the same, copying */
+extern const struct wick_op wick_xnn_op_copy;                /* (x) > y, sharing its bytes */
+extern const struct wick_op wick_xnn_op_copy_out;            /* the same, copying */
+extern const struct wick_op wick_xnn_op_static_transpose;    /* (x, params: permutation) > y */
+extern const struct wick_op wick_xnn_op_static_slice;        /* (x, params: offsets, sizes) > y */
+extern const struct wick_op wick_xnn_op_concatenate2;        /* (x0, x1, params: axis) > y; and so on */
+extern const struct wick_op wick_xnn_op_concatenate3;
+extern const struct wick_op wick_xnn_op_concatenate4;
+extern const struct wick_op wick_xnn_op_concatenate5;
+extern const struct wick_op wick_xnn_op_static_constant_pad; /* (x, params: before, after) > y; state: struct wick_xnn_pad */
 
 struct wick_xnn_pad {
     uint32_t bits; /* the padding element as it is stored */
 };
 
-/* ---- windows over [N, H, W, C]; state: struct wick_xnn_unary (a, b: clamp), or NULL for floats without a clamp ---- */
+/* ---- rows of the last dim ---- */
 
-/* Order of the params of a pooling node; the same first ten begin those of a convolution. */
-enum {
-    WICK_XNN_TOP,
-    WICK_XNN_RIGHT,
-    WICK_XNN_BOTTOM,
-    WICK_XNN_LEFT,
-    WICK_XNN_KERNEL_H,
-    WICK_XNN_KERNEL_W,
-    WICK_XNN_STRIDE_H,
-    WICK_XNN_STRIDE_W,
-    WICK_XNN_DILATION_H,
-    WICK_XNN_DILATION_W,
-    WICK_XNN_WINDOW_PARAMS
+extern const struct wick_op wick_xnn_op_softmax; /* (x) > y; state: struct wick_xnn_unary or NULL */
+
+/* ---- windows over [N, H, W, C], params as in window.h; state: struct wick_xnn_unary (a, b: clamp), or NULL for floats without a clamp ---- */
+
+extern const struct wick_op wick_xnn_op_average_pooling;        /* (x, params) > y; padding does not count in the mean */
+extern const struct wick_op wick_xnn_op_max_pooling;            /* (x, params) > y */
+extern const struct wick_op wick_xnn_op_arg_max_pooling;        /* (x, params) > y, index in the window (I32 or I64) */
+extern const struct wick_op wick_xnn_op_global_average_pooling; /* (x [.., H, W, C], params: keep dims) > y */
+extern const struct wick_op wick_xnn_op_resize_bilinear;        /* (x, params: H, W, align corners) > y */
+
+/* ---- convolutions over [N, H, W, C], params as in window.h ---- */
+
+extern const struct wick_op wick_xnn_op_depthwise_convolution; /* (x, params) > y; state: struct wick_xnn_depthwise */
+
+struct wick_xnn_depthwise {
+    struct wick_xnn_lane x, y;
+    size_t multiplier;    /* results a channel */
+    const float *weights; /* [kernel h][kernel w][channels * multiplier] */
+    const float *bias;    /* [channels * multiplier] */
+    const float *scales;  /* what sums are multiplied by, bias included; NULL: 1 */
+    float min, max;
 };
-
-extern const struct wick_op wick_xnn_average_pooling;        /* (x, params) > y; padding does not count in the mean */
-extern const struct wick_op wick_xnn_max_pooling;            /* (x, params) > y */
-extern const struct wick_op wick_xnn_arg_max_pooling;        /* (x, params) > y, index in the window (I32 or I64) */
-extern const struct wick_op wick_xnn_global_average_pooling; /* (x [.., H, W, C], params: keep dims) > y */
-extern const struct wick_op wick_xnn_resize_bilinear;        /* (x, params: H, W, align corners) > y */
 
 #endif

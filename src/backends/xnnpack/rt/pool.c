@@ -1,10 +1,11 @@
 /* xnnpack/rt/pool.c - windows over [N, H, W, C] images: average, max and arg-max pooling, global average pooling.
  *
  * A task computes output pixels, channels in blocks that are converted by the lanes of lane.h: floats, halves and
- * quantized values go the same way. Window sizes arrive as a constant I32 tensor, in the order of ops.h. */
+ * quantized values go the same way. Window sizes arrive as a constant I32 tensor, in the order of window.h. */
 #include "backends/xnnpack/rt/sizes.h"
 #include "backends/xnnpack/rt/expand.h"
 #include "backends/xnnpack/rt/ops.h"
+#include "backends/xnnpack/rt/window.h"
 
 #include <float.h>
 
@@ -12,28 +13,18 @@ enum { POOL_GRAIN = 4 * 1024 }; /* taps times channels a task should at least vi
 
 static const int32_t *params_of(const struct wick_args *args, uint32_t k) { return wick_arg_tensor(args, k)->data; }
 
-/* Output size along one dim; the window is never larger than what it slides over. */
-static int64_t slide(int64_t size, int64_t before, int64_t after, int64_t kernel, int64_t dilation, int64_t stride)
-{
-    int64_t padded = size + before + after, reach = (kernel - 1) * dilation + 1;
-    return (padded > reach ? padded - reach : 0) / stride + 1;
-}
-
 static wick_status infer_window(const struct wick_args *args, struct wick_shape *outs, wick_error *err, bool apart, const char *node)
 {
     struct wick_xnn_sizes x = wick_xnn_sizes_of(wick_arg_tensor(args, 0)), y = x;
     const int32_t *p = params_of(args, 1);
-    if (x.rank != 4) return wick_fail(err, WICK_INVALID_PROGRAM, "%s: input of rank %d, needs [N, H, W, C]", node, x.rank);
-    for (int i = 0; i < WICK_XNN_WINDOW_PARAMS; i++)
-        if (p[i] < (i >= WICK_XNN_KERNEL_H)) return wick_fail(err, WICK_INVALID_PROGRAM, "%s: window parameter %d is %d", node, i, (int)p[i]);
-    if (x.size[1] == 0 || x.size[2] == 0) return wick_fail(err, WICK_INVALID_PROGRAM, "%s: empty image", node);
+    WICK_TRY(wick_xnn_window_check(&x, p, err, node));
     int64_t high = x.size[1] + p[WICK_XNN_TOP] + (int64_t)p[WICK_XNN_BOTTOM], wide = x.size[2] + p[WICK_XNN_LEFT] + (int64_t)p[WICK_XNN_RIGHT];
     if (apart) {
         y.size[1] = high / p[WICK_XNN_KERNEL_H];
         y.size[2] = wide / p[WICK_XNN_KERNEL_W];
     } else {
-        y.size[1] = slide(high, 0, 0, p[WICK_XNN_KERNEL_H], p[WICK_XNN_DILATION_H], p[WICK_XNN_STRIDE_H]);
-        y.size[2] = slide(wide, 0, 0, p[WICK_XNN_KERNEL_W], p[WICK_XNN_DILATION_W], p[WICK_XNN_STRIDE_W]);
+        y.size[1] = wick_xnn_window_slide(high, p[WICK_XNN_KERNEL_H], p[WICK_XNN_DILATION_H], p[WICK_XNN_STRIDE_H]);
+        y.size[2] = wick_xnn_window_slide(wide, p[WICK_XNN_KERNEL_W], p[WICK_XNN_DILATION_W], p[WICK_XNN_STRIDE_W]);
     }
     WICK_TRY(wick_xnn_sizes_out(args, 2, &y, &outs[0], node, err));
     return apart ? wick_xnn_sizes_out(args, 3, &y, &outs[1], node, err) : WICK_OK;
@@ -73,13 +64,6 @@ static void take_tap(const struct pool *p, float *acc, int32_t *index, const flo
     }
 }
 
-/* Taps [begin, end) of a window that begins at `start` and lie within [0, size). */
-static void taps_inside(int64_t start, int64_t dilation, int64_t kernel, int64_t size, int64_t *begin, int64_t *end)
-{
-    *begin = start < 0 ? (-start + dilation - 1) / dilation : 0;
-    *end = start < size ? WICK_MIN(kernel, (size - 1 - start) / dilation + 1) : 0;
-}
-
 /* Channels [c, c + n) of output pixel (image, oy, ox). */
 static void pool_block(const struct pool *p, int64_t image, int64_t oy, int64_t ox, int64_t c, size_t n)
 {
@@ -89,8 +73,8 @@ static void pool_block(const struct pool *p, int64_t image, int64_t oy, int64_t 
     int64_t y0 = oy * p->p[WICK_XNN_STRIDE_H] - p->p[WICK_XNN_TOP], x0 = ox * p->p[WICK_XNN_STRIDE_W] - p->p[WICK_XNN_LEFT];
     int64_t kernel_h = p->p[WICK_XNN_KERNEL_H], dilation_h = p->p[WICK_XNN_DILATION_H], dilation_w = p->p[WICK_XNN_DILATION_W];
     int64_t ky0, ky1, kx0, kx1;
-    taps_inside(y0, dilation_h, kernel_h, p->h, &ky0, &ky1);
-    taps_inside(x0, dilation_w, p->p[WICK_XNN_KERNEL_W], p->w, &kx0, &kx1);
+    wick_xnn_window_taps(y0, dilation_h, kernel_h, p->h, &ky0, &ky1);
+    wick_xnn_window_taps(x0, dilation_w, p->p[WICK_XNN_KERNEL_W], p->w, &kx0, &kx1);
     for (int64_t kx = kx0; kx < kx1; kx++) {
         for (int64_t ky = ky0; ky < ky1; ky++) {
             int64_t iy = y0 + ky * dilation_h, ix = x0 + kx * dilation_w;
@@ -144,7 +128,7 @@ static wick_status run_pool(const struct wick_args *args, const struct wick_xnn_
         return run_pool(args, state, run, kind);                                                                                            \
     }                                                                                                                                       \
     static const struct wick_opmeta name##_meta = {"xnn::" #name, signature, WICK_ALIAS_NONE, infer_##name};                                \
-    const struct wick_op wick_xnn_##name = {.meta = &name##_meta, .run = run_##name};
+    const struct wick_op wick_xnn_op_##name = {.meta = &name##_meta, .run = run_##name};
 POOL_OP(average_pooling, "TT>T", AVERAGE)
 POOL_OP(max_pooling, "TT>T", MAXIMUM)
 POOL_OP(arg_max_pooling, "TT>TT", ARG_MAXIMUM)
@@ -197,4 +181,4 @@ static wick_status run_global(const struct wick_args *args, const void *state, s
 }
 
 static const struct wick_opmeta global_meta = {"xnn::global_average_pooling", "TT>T", WICK_ALIAS_NONE, infer_global};
-const struct wick_op wick_xnn_global_average_pooling = {.meta = &global_meta, .run = run_global};
+const struct wick_op wick_xnn_op_global_average_pooling = {.meta = &global_meta, .run = run_global};

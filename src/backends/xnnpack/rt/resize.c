@@ -78,4 +78,4 @@ static wick_status run_resize(const struct wick_args *args, const void *state, s
 }
 
 static const struct wick_opmeta resize_meta = {"xnn::resize_bilinear", "TT>T", WICK_ALIAS_NONE, infer_resize};
-const struct wick_op wick_xnn_resize_bilinear = {.meta = &resize_meta, .run = run_resize};
+const struct wick_op wick_xnn_op_resize_bilinear = {.meta = &resize_meta, .run = run_resize};

@@ -109,5 +109,5 @@ MAP(tanh, tanhf(v))
         return run_map(args, state, run, map_##name);                                                                                       \
     }                                                                                                                                       \
     static const struct wick_opmeta name##_meta = {"xnn::" #name, "T>T", WICK_ALIAS_INPLACE, infer_same};                                   \
-    const struct wick_op wick_xnn_##name = {.meta = &name##_meta, .run = run_##name};
+    const struct wick_op wick_xnn_op_##name = {.meta = &name##_meta, .run = run_##name};
 WICK_XNN_UNARY_LIST(UNARY_OP)

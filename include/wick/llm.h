@@ -1,0 +1,131 @@
+/* wick/llm.h - tokenizers, sessions and text generation over a program of a language model.
+ *
+ *     wick_tokenizer *tokenizer;
+ *     wick_session *session;
+ *     wick_tokenizer_open_beside("model.pte", &tokenizer, &error);
+ *     wick_session_open(model, NULL, &session, &error);
+ *     wick_id_list prompt = {0};
+ *     wick_tokenizer_chat(tokenizer, NULL, "Hello", &prompt, &error);
+ *     wick_generate_options options;
+ *     wick_generate_options_init(&options);
+ *     options.on_text = print;
+ *     wick_generate(session, tokenizer, prompt.data, prompt.count, &options, NULL, &error);
+ *
+ * Functions that can fail return a wick_status and take a wick_error last (NULL allowed). */
+#ifndef WICK_LLM_H
+#define WICK_LLM_H
+
+#include "wick/runtime.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A list of token ids made by this library; free with wick_id_list_free. Zero-initialise. */
+typedef struct wick_id_list {
+    int64_t *data;
+    size_t count;
+} wick_id_list;
+WICK_API void wick_id_list_free(wick_id_list *ids);
+/* Frees text that a function here returned; NULL allowed. */
+WICK_API void wick_text_free(char *text);
+
+/* ---- tokenizers: immutable, shared by any number of threads ---- */
+
+typedef struct wick_tokenizer wick_tokenizer;
+
+/* Opens a tokenizer file or a folder with a tokenizer.json; the format is told by content. INVALID_TOKENIZER, NOT_FOUND, NOT_SUPPORTED. */
+WICK_API wick_status wick_tokenizer_open(const char *path, wick_tokenizer **tokenizer, wick_error *error);
+/* The tokenizer beside a program: MODEL.tokenizer.json, then tokenizer.json, tokenizer.model, tokenizer.bin in its folder. NOT_FOUND names them. */
+WICK_API wick_status wick_tokenizer_open_beside(const char *program_path, wick_tokenizer **tokenizer, wick_error *error);
+WICK_API void wick_tokenizer_close(wick_tokenizer *tokenizer); /* NULL allowed */
+
+/* Appends the ids of text. special: text may name special tokens; else it is plain text. Adds no BOS. */
+WICK_API wick_status wick_tokenizer_encode(const wick_tokenizer *tokenizer, const char *text, size_t size, bool special, wick_id_list *ids, wick_error *error);
+/* Text of a sequence, NUL-terminated and UTF-8 (bytes that form no character become U+FFFD). */
+WICK_API wick_status wick_tokenizer_decode(const wick_tokenizer *tokenizer, const int64_t *ids, size_t count, bool skip_special, char **text, size_t *size,
+                                           wick_error *error);
+/* Appends one user turn in the chat format of the vocabulary, ready for the answer. Control tokens come from the format only, never from the texts.
+ * system NULL: none. NOT_SUPPORTED if the vocabulary belongs to no known format. */
+WICK_API wick_status wick_tokenizer_chat(const wick_tokenizer *tokenizer, const char *system, const char *user, wick_id_list *ids, wick_error *error);
+/* The file's spelling of a token; NULL if there is none. Not NUL-terminated; as long as the tokenizer. */
+WICK_API const char *wick_tokenizer_piece(const wick_tokenizer *tokenizer, int64_t id, size_t *size);
+/* What the file prescribes before a text (BOS); -1: nothing. */
+WICK_API int64_t wick_tokenizer_prescribed_bos(const wick_tokenizer *tokenizer);
+WICK_API int64_t wick_tokenizer_vocab_size(const wick_tokenizer *tokenizer);
+
+/* ---- sessions: one sequence each, used by one thread at a time ---- */
+
+typedef struct wick_session wick_session;
+
+typedef struct wick_session_info {
+    int64_t vocab_size;
+    int64_t context;      /* tokens that fit */
+    int64_t chunk;        /* most tokens one call of the program takes */
+    bool kv_cache;
+    int64_t bos;          /* of the program's metadata; -1: not given */
+    int64_t eos[32];
+    size_t eos_count;     /* 0: not given */
+} wick_session_info;
+
+/* A fresh sequence over a model's method (NULL: "forward"). Holds a reference of the model. INVALID_PROGRAM: not a language model's method. */
+WICK_API wick_status wick_session_open(wick_model *model, const char *method, wick_session **session, wick_error *error);
+WICK_API void wick_session_close(wick_session *session); /* NULL allowed */
+WICK_API void wick_session_describe(const wick_session *session, wick_session_info *info);
+
+/* Appends tokens, cut into chunks as the program takes them. CONTEXT_FULL before anything ran if they do not fit. */
+WICK_API wick_status wick_session_feed(wick_session *session, const int64_t *ids, size_t count, wick_error *error);
+/* Logits (vocab_size) that follow the last token fed; valid until the next feed. */
+WICK_API const float *wick_session_logits(const wick_session *session);
+WICK_API int64_t wick_session_position(const wick_session *session);
+/* A new sequence: nothing of the old one is left. */
+WICK_API void wick_session_reset(wick_session *session);
+/* Stops the work under way; safe from any thread, a callback or a signal handler. */
+WICK_API void wick_session_cancel(wick_session *session);
+
+/* ---- generation ---- */
+
+typedef enum wick_finish { WICK_FINISH_LENGTH, WICK_FINISH_EOS, WICK_FINISH_STOP } wick_finish;
+
+typedef struct wick_generate_options {
+    size_t struct_size;
+    int64_t max_new_tokens; /* -1: to the end of the context */
+    int64_t seq_len;        /* most tokens in the sequence, prompt included; -1: the context */
+    float temperature;      /* 0.8; 0 is greedy (the lowest id wins a tie) */
+    float top_p;            /* 0.9 */
+    float min_p;            /* 0: off */
+    int32_t top_k;          /* 0: off */
+    float repetition_penalty; /* 1: off */
+    uint64_t seed;
+    bool ignore_eos;
+    const char *const *stops; /* texts that end the answer; not delivered */
+    size_t stop_count;
+    const int64_t *forced;  /* id i is fed after step i instead of the chosen one, which is reported all the same */
+    size_t forced_count;
+    /* Called in order for each step; returning false stops (CANCELLED). NULL: none. */
+    bool (*on_logits)(void *user, const float *logits, size_t count);
+    bool (*on_token)(void *user, int64_t id);
+    bool (*on_text)(void *user, const char *text, size_t size); /* whole UTF-8 characters; needs a tokenizer */
+    void *user;
+} wick_generate_options;
+
+/* Times in ms since 1970 where the original has them so; the names are the original's. */
+typedef struct wick_generate_stats {
+    int64_t prompt_tokens, generated_tokens;
+    uint64_t inference_start_ms, prompt_eval_end_ms, first_token_ms, inference_end_ms;
+    uint64_t aggregate_sampling_time_ms, aggregate_model_execution_time_ms;
+    double prefill_seconds, decode_seconds; /* finer than the milliseconds above */
+    wick_finish finish;
+} wick_generate_stats;
+
+WICK_API void wick_generate_options_init(wick_generate_options *options);
+
+/* Feeds the prompt and generates. The session goes on from where it is; it may be used again after. tokenizer NULL: ids only. stats may be NULL; it
+ * is filled as far as it got on failure too. Errors: CONTEXT_FULL (prompt too long), INVALID_ARGUMENT, CANCELLED, what the program reports. */
+WICK_API wick_status wick_generate(wick_session *session, const wick_tokenizer *tokenizer, const int64_t *prompt, size_t prompt_count,
+                                   const wick_generate_options *options, wick_generate_stats *stats, wick_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

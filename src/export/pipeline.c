@@ -1,0 +1,193 @@
+/* export/pipeline.c - config -> checkpoint -> graph -> quantize -> partition -> decompose -> views -> plan -> describe -> emit.
+ * Each arrow is one call below; `--dump-after` prints what passed it. */
+#include "export/pipeline.h"
+
+#include "base/os.h"
+#include "export/decoder.h"
+#include "export/emit.h"
+#include "export/recognize.h"
+#include "export/sidecar.h"
+
+#include <stdio.h>
+
+struct job {
+    const wick_export_options *options;
+    const struct wick_export_tables *tables;
+    struct wick_log log;
+    struct wick_config config;
+    struct wick_recognized model;  /* checkpoint, family, hyper-parameters */
+    struct wick_arena arena;       /* sources and descriptions */
+    struct wick_weights weights;
+    struct wick_graph graph;
+    struct wick_pool *pool;
+    char path[1024];
+};
+
+static bool wants(const struct job *job, const char *stage) { return job->options->dump && job->options->dump_after && strcmp(job->options->dump_after, stage) == 0; }
+
+static void dump_lines(const struct job *job, const struct wick_buf *text)
+{
+    for (const char *line = text->data, *end; line && *line; line = end + 1) {
+        end = strchr(line, '\n');
+        if (!end) break;
+        *(char *)(uintptr_t)end = 0;
+        job->options->dump(job->options->dump_user, WICK_LOG_INFO, line);
+    }
+}
+
+static void dump_graph(const struct job *job, const char *stage)
+{
+    struct wick_buf text = {0};
+    if (!wants(job, stage)) return;
+    wick_graph_print(&job->graph, &text);
+    dump_lines(job, &text);
+    wick_buf_free(&text);
+}
+
+static wick_status report(const struct job *job, const char *stage, uint64_t done, uint64_t total, wick_error *err)
+{
+    if (!job->options->progress || job->options->progress(job->options->progress_user, stage, done, total)) return WICK_OK;
+    return wick_fail(err, WICK_CANCELLED, "export cancelled");
+}
+
+static wick_status configure(struct job *job, wick_error *err)
+{
+    WICK_TRY(wick_config_init(&job->config, err));
+    if (job->options->config_path) WICK_TRY(wick_config_load(&job->config, job->options->config_path, err));
+    for (size_t i = 0; i < job->options->override_count; i++) WICK_TRY(wick_config_override(&job->config, job->options->overrides[i], err));
+    struct wick_buf text = {0};
+    if (wants(job, "config")) {
+        wick_config_print(&job->config, &text);
+        dump_lines(job, &text);
+        wick_buf_free(&text);
+    }
+    return wick_config_check(&job->config, err);
+}
+
+/* Tokens in a call: with a cache and dynamic shapes one less than max_seq_length, as the original's bound is. */
+static int bound_tokens(const struct wick_config *config)
+{
+    int most = (int)wick_config_int(config, WICK_KEY_EXPORT_MAX_SEQ_LENGTH);
+    if (wick_config_bool(config, WICK_KEY_MODEL_ENABLE_DYNAMIC_SHAPE)) return most - 1;
+    return wick_config_bool(config, WICK_KEY_MODEL_USE_KV_CACHE) ? 1 : most;
+}
+
+static wick_status build_graph(struct job *job, wick_error *err)
+{
+    const struct wick_config *c = &job->config;
+    const struct wick_family *family = job->model.family;
+    bool cache = wick_config_bool(c, WICK_KEY_MODEL_USE_KV_CACHE);
+    struct wick_model_build build = {.hparams = &job->model.hparams, .weights = &job->weights, .tokens = bound_tokens(c),
+                                     .context = (int)wick_config_int(c, WICK_KEY_EXPORT_MAX_CONTEXT_LENGTH), .kv_cache = cache,
+                                     .custom_sdpa = cache && wick_config_bool(c, WICK_KEY_MODEL_USE_SDPA_WITH_KV_CACHE),
+                                     .full_logits = wick_config_bool(c, WICK_KEY_DEBUG_GENERATE_FULL_LOGITS), .err = err};
+    WICK_TRY(family->build(&job->graph, &build));
+    if (!wick_config_bool(c, WICK_KEY_MODEL_ENABLE_DYNAMIC_SHAPE) || build.tokens < 2) return WICK_OK;
+    /* Built again for fewer tokens: what differs is dynamic. */
+    struct wick_graph small;
+    wick_graph_init(&small, job->tables->ops);
+    build.tokens--;
+    wick_status status = family->build(&small, &build);
+    if (status == WICK_OK) status = wick_graph_mark_dynamic(&job->graph, &small, err);
+    wick_graph_release(&small);
+    return status;
+}
+
+static wick_status lower(struct job *job, wick_error *err)
+{
+    const struct wick_lowering_options options = {.extended = wick_config_bool(&job->config, WICK_KEY_BACKEND_XNNPACK_EXTENDED_OPS)};
+    if (!wick_config_bool(&job->config, WICK_KEY_BACKEND_XNNPACK_ENABLED)) return WICK_OK;
+    for (size_t i = 0; i < job->tables->lowerings->count; i++)
+        if (strcmp(job->tables->lowerings->lowerings[i]->id, "XnnpackBackend") == 0) return wick_stage_partition(&job->graph, job->tables->lowerings->lowerings[i], &options, err);
+    return wick_fail(err, WICK_NOT_SUPPORTED, "backend.xnnpack.enabled: this build has no XNNPACK lowering");
+}
+
+static wick_status output_path(struct job *job, wick_error *err)
+{
+    const char *folder = wick_config_text(&job->config, WICK_KEY_EXPORT_OUTPUT_DIR), *name = wick_config_text(&job->config, WICK_KEY_EXPORT_OUTPUT_NAME);
+    if (!name) name = wick_config_text(&job->config, WICK_KEY_BASE_MODEL_CLASS);
+    struct wick_str text = wick_str_of(name);
+    bool verbatim = wick_str_ends(text, WICK_STR(".pte"));
+    int size = verbatim ? snprintf(job->path, sizeof job->path, "%s", name) : snprintf(job->path, sizeof job->path, "%s/%s.pte", folder, name);
+    if (size < 0 || (size_t)size >= sizeof job->path) return wick_fail(err, WICK_INVALID_CONFIG, "export.output_name: path too long");
+    return verbatim || strcmp(folder, ".") == 0 ? WICK_OK : wick_make_folder(folder, err);
+}
+
+static void summarize(const struct job *job, const struct wick_description *d, const struct wick_memory_plan *plan, const struct wick_quantize_report *quantized,
+                      uint64_t file_bytes, wick_export_summary *s)
+{
+    snprintf(s->program_path, sizeof s->program_path, "%s", job->path);
+    snprintf(s->family, sizeof s->family, "%s", job->model.family->name);
+    s->parameters = wick_hparams_parameters(&job->model.hparams, wick_weights_has(&job->weights, -1, "output.weight"));
+    s->program_bytes = file_bytes;
+    s->planned_bytes = plan->bytes;
+    s->state_bytes = plan->state_bytes;
+    /* Weights are packed once and their pages given back; 32 MB covers the library and its scratch. */
+    s->predicted_peak_bytes = d->segment_bytes + plan->bytes + (32u << 20);
+    s->linears = quantized->linears;
+    s->quantized_linears = quantized->quantized;
+    s->quantized_embeddings = quantized->embeddings;
+    s->delegates = job->graph.delegate_count;
+    s->calls = d->call_count;
+}
+
+static wick_status write_program(struct job *job, const struct wick_memory_plan *plan, const struct wick_quantize_report *quantized, wick_export_summary *summary, wick_error *err)
+{
+    struct wick_metadata metadata;
+    struct wick_description description;
+    const struct wick_emission how = {job->pool, job->options->progress, job->options->progress_user};
+    uint64_t file_bytes = 0;
+    WICK_TRY(wick_metadata_make(&metadata, &job->config, &job->model.hparams, job->model.checkpoint, &job->arena, err));
+    WICK_TRY(wick_describe(&description, &job->graph, plan, &metadata, &job->arena, err));
+    WICK_TRY(output_path(job, err));
+    WICK_TRY(wick_emit(&description, &job->graph, job->path, &how, &file_bytes, err));
+    summarize(job, &description, plan, quantized, file_bytes, summary);
+    return wick_sidecar_write(&job->config, job->model.checkpoint, job->path, summary->tokenizer_path, sizeof summary->tokenizer_path, &job->log, err);
+}
+
+static wick_status run_stages(struct job *job, wick_export_summary *summary, wick_error *err)
+{
+    struct wick_quantize_report quantized;
+    struct wick_memory_plan plan;
+    WICK_TRY(configure(job, err));
+    WICK_TRY(wick_recognize(&job->model, &job->config, job->tables->families, err));
+    WICK_TRY(wick_weights_init(&job->weights, &job->arena, job->model.checkpoint, &job->model.hparams, err));
+    if (wick_config_text(&job->config, WICK_KEY_WICK_CHECKPOINT_DTYPE))
+        job->weights.rounding = wick_config_is(&job->config, WICK_KEY_WICK_CHECKPOINT_DTYPE, "bf16") ? WICK_DTYPE_BF16 : wick_config_is(&job->config, WICK_KEY_WICK_CHECKPOINT_DTYPE, "fp16") ? WICK_DTYPE_F16 : -1;
+    WICK_TRY(report(job, "build", 0, 0, err));
+    WICK_TRY(build_graph(job, err));
+    dump_graph(job, "graph");
+    WICK_TRY(wick_stage_quantize(&job->graph, &job->config, &quantized, err));
+    if (quantized.left_name)
+        wick_log_line(&job->log, WICK_LOG_WARN, "%s stays float: its columns do not divide into groups (%u of %u linears quantized)", quantized.left_name, quantized.quantized, quantized.linears);
+    dump_graph(job, "quantize");
+    WICK_TRY(lower(job, err));
+    dump_graph(job, "partition");
+    WICK_TRY(wick_stage_decompose(&job->graph, err));
+    dump_graph(job, "decompose");
+    WICK_TRY(wick_stage_views(&job->graph, err));
+    dump_graph(job, "views");
+    WICK_TRY(wick_stage_plan(&job->graph, &plan, err));
+    return write_program(job, &plan, &quantized, summary, err);
+}
+
+wick_status wick_pipeline_run(const wick_export_options *options, const struct wick_export_tables *tables, wick_export_summary *summary, wick_error *err)
+{
+    uint64_t begin = wick_now_ns();
+    struct job job = {.options = options, .tables = tables, .log = {options->log, options->log_user, options->log_level}};
+    wick_export_summary unused;
+    if (!summary) summary = &unused;
+    *summary = (wick_export_summary){0};
+    wick_arena_init(&job.arena, &wick_allocator_heap);
+    wick_graph_init(&job.graph, tables->ops);
+    wick_status status = wick_pool_create(&job.pool, options->threads ? options->threads : wick_core_count(), err);
+    if (status == WICK_OK) status = run_stages(&job, summary, err);
+    wick_pool_destroy(job.pool);
+    wick_graph_release(&job.graph);
+    wick_recognized_release(&job.model);
+    wick_config_release(&job.config);
+    wick_arena_release(&job.arena);
+    summary->seconds = (double)(wick_now_ns() - begin) * 1e-9;
+    summary->peak_rss_bytes = wick_peak_rss_bytes();
+    return status;
+}

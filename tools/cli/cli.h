@@ -1,0 +1,66 @@
+/* tools/cli/cli.h - what the subcommands share: options, messages, exit codes (docs/cli.md). */
+#ifndef WICK_CLI_H
+#define WICK_CLI_H
+
+#include "wick/base.h"
+
+enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_INTERRUPTED = 130 };
+
+enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_INT, CLI_REAL, CLI_LIST };
+
+/* One option of a command. FLAG writes bool, TEXT const char *, INT int64_t, REAL double; LIST appends to a struct cli_list. */
+struct cli_option {
+    const char *name; /* "--prompt" */
+    char letter;      /* 'v' for -v, or 0 */
+    enum cli_kind kind;
+    void *value;
+    const char *argument; /* "TEXT"; NULL for flags */
+    const char *help;
+};
+
+struct cli_list {
+    const char **items;
+    size_t count, capacity;
+};
+
+struct cli_command {
+    const char *name, *summary, *usage;
+    int (*run)(int argc, char **argv);
+};
+
+/* Common to all commands; set by cli_parse. */
+struct cli_settings {
+    bool help, verbose, quiet, json;
+    int64_t threads; /* 0: default */
+};
+extern struct cli_settings cli_settings;
+
+/* Reads options into their values and leaves other arguments in `rest`. --help, -v, -q, --json and --threads are understood everywhere.
+ * Returns -1 to go on, else the exit code: help was printed, or usage was wrong (which is said, with the nearest option). */
+int cli_parse(const struct cli_command *command, const struct cli_option *options, size_t count, int argc, char **argv, struct cli_list *rest, const char *example);
+void cli_list_add(struct cli_list *list, const char *item);
+void cli_list_free(struct cli_list *list);
+const struct cli_command *cli_find(const char *name);
+
+/* "wick: error: ..." on stderr; returns the exit code for it. */
+int cli_fail(const wick_error *err);
+int cli_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Log lines to stderr, as the level of WICK_LOG, -v and -q says. */
+wick_log_level cli_log_level(void);
+void cli_log(void *user, wick_log_level level, const char *line);
+
+/* A progress line on stderr while it is a terminal; cli_progress_end wipes it. Returns false after Ctrl-C. */
+bool cli_progress(void *user, const char *stage, uint64_t done, uint64_t total);
+void cli_progress_end(void);
+
+/* Ctrl-C: the first one sets a flag (and calls `cancel` if given), the second one ends the program. */
+void cli_catch_interrupt(void (*cancel)(void *user), void *user);
+bool cli_interrupted(void);
+
+/* Reads a file ("-": standard input) whole, NUL-terminated; free() it. */
+char *cli_read_file(const char *path, size_t *size, wick_error *err);
+/* "1,2,3" or "1 2 3" to ids; the error names the piece. free() them. */
+int64_t *cli_read_ids(const char *text, size_t *count, wick_error *err);
+
+#endif
