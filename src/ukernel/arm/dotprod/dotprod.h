@@ -1,0 +1,9 @@
+/* ukernel/arm/dotprod/dotprod.h - the hand-written parts of the level. */
+#ifndef WICK_UKERNEL_ARM_DOTPROD_DOTPROD_H
+#define WICK_UKERNEL_ARM_DOTPROD_DOTPROD_H
+
+#include "ukernel/ukernels.h"
+
+void wick_dotprod_fill_qb4(struct wick_ukernels *t);
+
+#endif

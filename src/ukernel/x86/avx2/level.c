@@ -1,0 +1,19 @@
+/* ukernel/x86/avx2/level.c - AVX2, FMA and F16C: the generic kernels with these flags, and hand-written ones from this folder. */
+#include "ukernel/ukernels.h"
+
+enum { NR = 16 };
+#include "ukernel/generic/gemm.h"
+#include "ukernel/generic/vector.h"
+#include "ukernel/x86/avx2/avx2.h"
+
+static bool supported(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"); }
+
+static void fill(struct wick_ukernels *t)
+{
+    fill_vector(t);
+    fill_gemm(t);
+    wick_avx2_fill_qb4(t);
+}
+
+extern const struct wick_isa wick_isa_avx2;
+const struct wick_isa wick_isa_avx2 = {"avx2", supported, fill};

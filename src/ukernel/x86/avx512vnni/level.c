@@ -1,0 +1,23 @@
+/* ukernel/x86/avx512vnni/level.c - AVX-512 with VNNI: the generic kernels with these flags, and hand-written ones from this folder. */
+#include "ukernel/ukernels.h"
+
+enum { NR = 32 };
+#include "ukernel/generic/gemm.h"
+#include "ukernel/generic/vector.h"
+#include "ukernel/x86/avx512vnni/avx512vnni.h"
+
+static bool supported(void)
+{
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni");
+}
+
+static void fill(struct wick_ukernels *t)
+{
+    fill_vector(t);
+    fill_gemm(t);
+    wick_avx512vnni_fill_qb4(t);
+}
+
+extern const struct wick_isa wick_isa_avx512vnni;
+const struct wick_isa wick_isa_avx512vnni = {"avx512vnni", supported, fill};
