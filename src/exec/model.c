@@ -103,7 +103,7 @@ const struct wick_program *wick_model_program(const wick_model *model) { return 
 const struct wick_allocator *wick_model_allocator(const wick_model *model) { return &model->allocator; }
 const struct wick_log *wick_model_log(const wick_model *model) { return &model->log; }
 unsigned wick_model_threads(const wick_model *model) { return model->threads; }
-const char *wick_model_cpu(const wick_model *model) { return model->ukernels.name; }
+const char *wick_model_cpu(const wick_model *model) { return model->ukernels.level; }
 
 /* ---- methods; the lock is held ---- */
 
