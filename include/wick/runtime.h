@@ -141,6 +141,17 @@ WICK_API wick_status wick_model_method_output(wick_model *model, const char *met
  * Errors: OPERATOR_MISSING (naming all), NOT_FOUND (a backend), DELEGATE_INCOMPATIBLE, INVALID_PROGRAM, OUT_OF_MEMORY. */
 WICK_API wick_status wick_model_bind(wick_model *model, const char *method, wick_error *error);
 
+/* ---- what this build holds; static storage, NULL past the end ---- */
+
+/* Instruction levels compiled in, the portable one first; the best one that this processor has. */
+WICK_API size_t wick_build_cpu_level_count(void);
+WICK_API const char *wick_build_cpu_level(size_t i);
+WICK_API const char *wick_build_cpu(void);
+WICK_API size_t wick_build_backend_count(void);
+WICK_API const char *wick_build_backend(size_t i);
+WICK_API size_t wick_build_op_count(void);
+WICK_API const char *wick_build_op(size_t i);
+
 /* ---- running a method ---- */
 
 /* A fresh timeline of a method: zero or initial state, no inputs set. Binds the method if need be. Holds a reference of
