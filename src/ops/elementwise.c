@@ -188,13 +188,14 @@ wick_status wick_elementwise(const struct wick_vectors *vectors, enum wick_compu
     return WICK_OK;
 }
 
-const struct wick_tensor *wick_scalar_as_tensor(const struct wick_value *scalar, struct wick_scalar_tensor *storage)
+const struct wick_tensor *wick_scalar_as_tensor(const struct wick_value *scalar, int dtype, struct wick_scalar_tensor *storage)
 {
-    int dtype = scalar->tag == WICK_TAG_DOUBLE ? WICK_DTYPE_F64 : scalar->tag == WICK_TAG_INT ? WICK_DTYPE_I64 : WICK_DTYPE_BOOL;
+    int64_t integer = scalar->tag == WICK_TAG_INT ? scalar->as.i : scalar->as.b;
+    if (scalar->tag == WICK_TAG_DOUBLE) dtype = WICK_DTYPE_F64;
+    else if (wick_dtype_is_float(dtype)) dtype = WICK_DTYPE_I64;
     storage->tensor = (struct wick_tensor){.shape = wick_shape_make(dtype, 0, NULL), .data = &storage->value};
     if (dtype == WICK_DTYPE_F64) storage->value.d = scalar->as.d;
-    else if (dtype == WICK_DTYPE_I64) storage->value.i = scalar->as.i;
-    else storage->value.b = scalar->as.b;
+    else if (wick_dtype_is_arithmetic(dtype)) wick_storer(dtype, WICK_COMPUTE_I64)(&storage->value, 1, &integer, 1);
     return &storage->tensor;
 }
 

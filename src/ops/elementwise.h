@@ -8,7 +8,7 @@
 #define WICK_OPS_ELEMENTWISE_H
 
 #include "ops/element.h"
-#include "ops/ops.h"
+#include "ukernel/ukernels.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -23,7 +23,7 @@ enum {
 struct wick_params {
     double d[3];
     int64_t i[3];
-    const struct wick_ukernels *ukernels; /* NULL: plain C */
+    const struct wick_ukernels *ukernels;
     atomic_bool failed;                   /* set by a kernel that met a value it cannot treat (division by 0) */
 };
 
@@ -59,7 +59,8 @@ struct wick_scalar_tensor {
         uint8_t b;
     } value;
 };
-const struct wick_tensor *wick_scalar_as_tensor(const struct wick_value *scalar, struct wick_scalar_tensor *storage);
+/* dtype: the type of the operation, into which an integer is wrapped. */
+const struct wick_tensor *wick_scalar_as_tensor(const struct wick_value *scalar, int dtype, struct wick_scalar_tensor *storage);
 
 /* INVALID_TYPE unless out can hold a result of type `from` (wick_dtype_can_cast). */
 wick_status wick_out_check(int from, const struct wick_tensor *out, wick_error *err);
@@ -91,6 +92,18 @@ void wick_for_range(struct wick_run *run, size_t count, size_t cost, wick_range_
             (void)y;                                                                               \
             to[i] = (type)(expr);                                                                  \
         }                                                                                          \
+    }
+
+/* The same for f32 with a kernel of the table. */
+#define WICK_UKERNEL1(name, entry)                                                                 \
+    static void name(void *out, const void *const *in, size_t n, struct wick_params *params)       \
+    {                                                                                              \
+        params->ukernels->entry(n, in[0], out);                                                    \
+    }
+#define WICK_UKERNEL2(name, entry)                                                                 \
+    static void name(void *out, const void *const *in, size_t n, struct wick_params *params)       \
+    {                                                                                              \
+        params->ukernels->entry(n, in[0], in[1], out);                                             \
     }
 
 /* Defines wick_op_<id> whose run is a call of function(args, run, extra...). */

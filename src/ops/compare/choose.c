@@ -62,11 +62,10 @@ static wick_status run_clamp(const struct wick_args *args, const void *state, st
     const struct wick_tensor *self = wick_arg_tensor(args, 0), *bounds[2] = {NULL, NULL};
     int dtype = self->shape.dtype;
     (void)state;
-    for (uint32_t k = 0; k < 2; k++) {
-        if (wick_arg_is_none(args, k + 1)) continue;
-        bounds[k] = wick_scalar_as_tensor(wick_arg(args, k + 1), &storage[k]);
-        dtype = wick_dtype_with_scalar(dtype, wick_arg(args, k + 1));
-    }
+    for (uint32_t k = 0; k < 2; k++)
+        if (!wick_arg_is_none(args, k + 1)) dtype = wick_dtype_with_scalar(dtype, wick_arg(args, k + 1));
+    for (uint32_t k = 0; k < 2; k++)
+        if (!wick_arg_is_none(args, k + 1)) bounds[k] = wick_scalar_as_tensor(wick_arg(args, k + 1), dtype, &storage[k]);
     return clamp(self, bounds[0], bounds[1], dtype, wick_arg_tensor(args, 3), run);
 }
 const struct wick_op wick_op_aten_clamp_out = {&wick_opmeta_aten_clamp_out, NULL, run_clamp};

@@ -10,10 +10,10 @@ static wick_status run_pair(const struct wick_args *args, struct wick_run *run, 
                             enum meaning meaning)
 {
     struct wick_scalar_tensor scalar;
-    const struct wick_tensor *ins[2] = {wick_arg_tensor(args, 0)};
-    ins[1] = form == TENSORS ? wick_arg_tensor(args, 1) : wick_scalar_as_tensor(wick_arg(args, 1), &scalar);
+    const struct wick_tensor *ins[2] = {wick_arg_tensor(args, 0), wick_arg_tensor(args, 1)};
     int dtype = form == TENSORS ? wick_dtype_promote(ins[0]->shape.dtype, ins[1]->shape.dtype)
                                 : wick_dtype_with_scalar(ins[0]->shape.dtype, wick_arg(args, 1));
+    if (form == WITH_SCALAR) ins[1] = wick_scalar_as_tensor(wick_arg(args, 1), dtype, &scalar);
     struct wick_tensor *out = wick_arg_tensor(args, 2);
     struct wick_params params = {0};
     if (meaning == BITS && wick_dtype_is_float(dtype))

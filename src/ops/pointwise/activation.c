@@ -27,7 +27,7 @@ const struct wick_op wick_op_aten_elu_out = {&wick_opmeta_aten_elu_out, NULL, ru
 
 #define SQRT_HALF 0.70710678118654752440
 #define SQRT_2_OVER_PI 0.79788456080286535588
-WICK_KERNEL1(gelu_f32, float, 0.5f * x * (1.0f + erff(x * (float)SQRT_HALF)))
+WICK_UKERNEL1(gelu_f32, gelu)
 WICK_KERNEL1(gelu_f64, double, 0.5 * x * (1.0 + erf(x * SQRT_HALF)))
 WICK_KERNEL1(gelu_tanh_f32, float, 0.5f * x * (1.0f + tanhf((float)SQRT_2_OVER_PI * (x + 0.044715f * x * x * x))))
 WICK_KERNEL1(gelu_tanh_f64, double, 0.5 * x * (1.0 + tanh(SQRT_2_OVER_PI * (x + 0.044715 * x * x * x))))

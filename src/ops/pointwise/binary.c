@@ -11,15 +11,13 @@ static wick_status run_pair(const struct wick_args *args, struct wick_run *run, 
                             enum wick_result result, struct wick_params *params, uint32_t at)
 {
     struct wick_scalar_tensor scalar;
-    const struct wick_tensor *ins[2];
-    for (uint32_t k = 0; k < 2; k++) {
-        bool is_scalar = form == (k ? WITH_SCALAR : SCALAR_FIRST);
-        ins[k] = is_scalar ? wick_scalar_as_tensor(wick_arg(args, k), &scalar) : wick_arg_tensor(args, k);
-    }
+    const struct wick_tensor *ins[2] = {form == SCALAR_FIRST ? NULL : wick_arg_tensor(args, 0), form == WITH_SCALAR ? NULL : wick_arg_tensor(args, 1)};
     int dtype = form == TENSORS       ? wick_dtype_promote(ins[0]->shape.dtype, ins[1]->shape.dtype)
                 : form == WITH_SCALAR ? wick_dtype_with_scalar(ins[0]->shape.dtype, wick_arg(args, 1))
                                       : wick_dtype_with_scalar(ins[1]->shape.dtype, wick_arg(args, 0));
     dtype = wick_result_dtype(dtype, result);
+    if (form == WITH_SCALAR) ins[1] = wick_scalar_as_tensor(wick_arg(args, 1), dtype, &scalar);
+    if (form == SCALAR_FIRST) ins[0] = wick_scalar_as_tensor(wick_arg(args, 0), dtype, &scalar);
     struct wick_tensor *out = wick_arg_tensor(args, at);
     WICK_TRY(wick_out_check(dtype, out, run->err));
     WICK_TRY(wick_elementwise(vectors, wick_compute_of(dtype), ins, 2, out, params, run));
@@ -36,19 +34,25 @@ static wick_status run_plain(const struct wick_args *args, struct wick_run *run,
 
 #define VECTORS(name, expr_f32, expr_f64, expr_i64)                                                \
     WICK_KERNEL2(name##_f32, float, expr_f32)                                                      \
+    OTHER_VECTORS(name, expr_f64, expr_i64)
+/* With a micro-kernel for f32. */
+#define FAST_VECTORS(name, expr_f64, expr_i64)                                                     \
+    WICK_UKERNEL2(name##_f32, name)                                                                \
+    OTHER_VECTORS(name, expr_f64, expr_i64)
+#define OTHER_VECTORS(name, expr_f64, expr_i64)                                                    \
     WICK_KERNEL2(name##_f64, double, expr_f64)                                                     \
     WICK_KERNEL2(name##_i64, int64_t, expr_i64)                                                    \
     static const struct wick_vectors name##_vectors = {{name##_f32, name##_f64, name##_i64}};
 
 /* ---- add, subtract, multiply ---- */
 
-VECTORS(add, x + y, x + y, WRAP(x, +, y))
+FAST_VECTORS(add, x + y, WRAP(x, +, y))
 VECTORS(add_scaled, x + (float)params->d[0] * y, x + params->d[0] * y, WRAP(x, +, WRAP(params->i[0], *, y)))
-VECTORS(sub, x - y, x - y, WRAP(x, -, y))
+FAST_VECTORS(sub, x - y, WRAP(x, -, y))
 VECTORS(sub_scaled, x - (float)params->d[0] * y, x - params->d[0] * y, WRAP(x, -, WRAP(params->i[0], *, y)))
 VECTORS(reversed_sub, y - x, y - x, WRAP(y, -, x))
 VECTORS(reversed_sub_scaled, y - (float)params->d[0] * x, y - params->d[0] * x, WRAP(y, -, WRAP(params->i[0], *, x)))
-VECTORS(mul, x * y, x * y, WRAP(x, *, y))
+FAST_VECTORS(mul, x * y, WRAP(x, *, y))
 
 /* Arguments (a, b, alpha). */
 static wick_status run_scaled(const struct wick_args *args, struct wick_run *run, const struct wick_vectors *plain, const struct wick_vectors *scaled,
@@ -114,7 +118,7 @@ static double floored_remainder(double a, double b)
     return r != 0 && (b < 0) != (r < 0) ? r + b : r;
 }
 
-VECTORS(div, x / y, x / y, quotient(x, y, params))
+FAST_VECTORS(div, x / y, quotient(x, y, params))
 VECTORS(div_trunc, truncf(x / y), trunc(x / y), quotient(x, y, params))
 VECTORS(div_floor, floored_division(x, y), floored_division(x, y), floored_quotient(x, y, params))
 VECTORS(fmod, fmodf(x, y), fmod(x, y), modulo(x, y, params))

@@ -22,6 +22,12 @@ static wick_status run_unary(const struct wick_args *args, struct wick_run *run,
 
 #define KEEPS(name, expr_f32, expr_f64, expr_i64)                                                  \
     WICK_KERNEL1(name##_f32, float, expr_f32)                                                      \
+    KEEPS_OTHERS(name, expr_f64, expr_i64)
+/* With a micro-kernel for f32. */
+#define KEEPS_FAST(name, expr_f64, expr_i64)                                                       \
+    WICK_UKERNEL1(name##_f32, name)                                                                \
+    KEEPS_OTHERS(name, expr_f64, expr_i64)
+#define KEEPS_OTHERS(name, expr_f64, expr_i64)                                                     \
     WICK_KERNEL1(name##_f64, double, expr_f64)                                                     \
     WICK_KERNEL1(name##_i64, int64_t, expr_i64)                                                    \
     static const struct wick_vectors name##_vectors = {{name##_f32, name##_f64, name##_i64}};      \
@@ -30,8 +36,8 @@ static wick_status run_unary(const struct wick_args *args, struct wick_run *run,
 /* Two's complement wraps: -INT64_MIN and its absolute value are itself. */
 #define NEGATED(x) ((int64_t)(0 - (uint64_t)(x)))
 
-KEEPS(abs, fabsf(x), fabs(x), x < 0 ? NEGATED(x) : x)
-KEEPS(neg, -x, -x, NEGATED(x))
+KEEPS_FAST(abs, fabs(x), x < 0 ? NEGATED(x) : x)
+KEEPS_FAST(neg, -x, NEGATED(x))
 KEEPS(sign, (float)((x > 0) - (x < 0)), (x > 0) - (x < 0), (x > 0) - (x < 0))
 KEEPS(relu, x < 0 ? 0 : x, x < 0 ? 0 : x, x < 0 ? 0 : x)
 KEEPS(ceil, ceilf(x), ceil(x), x)
@@ -42,6 +48,11 @@ KEEPS(_conj_physical, x, x, x)
 
 #define FLOAT(name, expr_f32, expr_f64)                                                            \
     WICK_KERNEL1(name##_f32, float, expr_f32)                                                      \
+    FLOAT_F64(name, expr_f64)
+#define FLOAT_FAST(name, expr_f64)                                                                 \
+    WICK_UKERNEL1(name##_f32, name)                                                                \
+    FLOAT_F64(name, expr_f64)
+#define FLOAT_F64(name, expr_f64)                                                                  \
     WICK_KERNEL1(name##_f64, double, expr_f64)                                                     \
     static const struct wick_vectors name##_vectors = {{name##_f32, name##_f64, NULL}};            \
     WICK_OP_RUN(aten_##name##_out, run_unary, &name##_vectors, UNARY_FLOAT)
@@ -57,7 +68,6 @@ LIBM(atanh)
 LIBM(cos)
 LIBM(cosh)
 LIBM(erf)
-LIBM(exp)
 LIBM(expm1)
 LIBM(log)
 LIBM(log10)
@@ -65,12 +75,13 @@ LIBM(log1p)
 LIBM(log2)
 LIBM(sin)
 LIBM(sinh)
-LIBM(sqrt)
 LIBM(tan)
-LIBM(tanh)
 FLOAT(reciprocal, 1.0f / x, 1.0 / x)
-FLOAT(rsqrt, 1.0f / sqrtf(x), 1.0 / sqrt(x))
-FLOAT(sigmoid, 1.0f / (1.0f + expf(-x)), 1.0 / (1.0 + exp(-x)))
+FLOAT_FAST(exp, exp(x))
+FLOAT_FAST(sqrt, sqrt(x))
+FLOAT_FAST(rsqrt, 1.0 / sqrt(x))
+FLOAT_FAST(sigmoid, 1.0 / (1.0 + exp(-x)))
+FLOAT_FAST(tanh, tanh(x))
 
 #define TEST(name, expr)                                                                           \
     WICK_KERNEL1(name##_f32, float, expr)                                                          \

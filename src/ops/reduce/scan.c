@@ -147,10 +147,11 @@ static wick_status run_topk(const struct wick_args *args, const void *state, str
     WICK_TRY(wick_element_check(in, "self", run->err));
     if (values->shape.dtype != in->shape.dtype || indices->shape.dtype != WICK_DTYPE_I64)
         return wick_fail(run->err, WICK_INVALID_TYPE, "values must have the input's type and indices be LONG");
+    if (in->shape.rank == 0) k = 1; /* the only element, whatever k */
     if (k < 0 || (uint64_t)k > walk.elements) return wick_fail(run->err, WICK_INVALID_ARGUMENT, "k is %lld of %zu elements", (long long)k, walk.elements);
+    if (k == 0 || walk.positions == 0) return WICK_OK;
     if (wick_tensor_numel(values) != walk.positions * (size_t)k || wick_tensor_numel(indices) != walk.positions * (size_t)k)
         return wick_fail(run->err, WICK_INTERNAL, "outs do not have the shape of k = %lld", (long long)k);
-    if (k == 0 || walk.positions == 0) return WICK_OK;
     struct ranked *heap = WICK_NEW_ARRAY(run->temp, struct ranked, walk.elements);
     if (!heap) return wick_fail_oom(run->err, walk.elements * sizeof *heap, "topk");
     bool floats = wick_dtype_is_float(in->shape.dtype);

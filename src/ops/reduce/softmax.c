@@ -8,6 +8,7 @@ struct softmax_job {
     struct wick_walk walk;
     struct wick_tensor *out;
     bool logarithm;
+    const struct wick_ukernels *ukernels;
 };
 
 struct softmax {
@@ -63,17 +64,34 @@ static void softmax_positions(void *user, size_t begin, size_t end)
     }
 }
 
+/* Rows of f32 in one run. */
+static void softmax_rows(void *user, size_t begin, size_t end)
+{
+    const struct softmax_job *job = user;
+    for (size_t position = begin; position < end; position++) {
+        float *to = (float *)job->out->data + wick_walk_offset(&job->walk, job->out, position);
+        job->ukernels->softmax(job->walk.elements, (const float *)(const void *)wick_walk_at(&job->walk, position), to);
+    }
+}
+
+static bool is_in_rows(const struct softmax_job *job)
+{
+    const struct wick_tensor *in = job->walk.in;
+    bool floats = in->shape.dtype == WICK_DTYPE_F32 && job->out->shape.dtype == WICK_DTYPE_F32;
+    return floats && !job->logarithm && job->walk.strides[0] == 1 && wick_walk_stride(&job->walk, job->out) == 1;
+}
+
 static wick_status run_softmax(const struct wick_args *args, struct wick_run *run, bool logarithm)
 {
     const struct wick_tensor *in = wick_arg_tensor(args, 0);
-    struct softmax_job job = {.out = wick_arg_tensor(args, 3), .logarithm = logarithm};
+    struct softmax_job job = {.out = wick_arg_tensor(args, 3), .logarithm = logarithm, .ukernels = run->ukernels};
     if (wick_arg_bool(args, 2)) return wick_fail(run->err, WICK_NOT_SUPPORTED, "half_to_float");
     WICK_TRY(wick_walk_along(&job.walk, in, wick_arg_int(args, 1), run->err));
     WICK_TRY(wick_walk_check_out(&job.walk, job.out, true, run->err));
     if (!wick_dtype_is_float(in->shape.dtype) || !wick_dtype_is_float(job.out->shape.dtype))
         return wick_fail(run->err, WICK_INVALID_TYPE, "softmax of %s into %s", wick_dtype_name(in->shape.dtype), wick_dtype_name(job.out->shape.dtype));
     if (job.walk.elements == 0) return WICK_OK;
-    wick_for_range(run, job.walk.positions, 8 * job.walk.elements, softmax_positions, &job);
+    wick_for_range(run, job.walk.positions, 8 * job.walk.elements, is_in_rows(&job) ? softmax_rows : softmax_positions, &job);
     return WICK_OK;
 }
 WICK_OP_RUN(aten__softmax_out, run_softmax, false)
