@@ -14,31 +14,31 @@ static inline uint16_t f16_of(double value) { return wick_f16_from_f32((float)va
 static inline uint16_t bf16_of(double value) { return wick_bf16_from_f32((float)value); }
 
 /* X(NAME, word, element, load, store from a float, store from i64) */
-#define ELEMENTS(X)                                                                                \
-    X(U8, u8, uint8_t, SAME, (uint8_t)to_i64, (uint8_t))                                           \
-    X(I8, i8, int8_t, SAME, (int8_t)to_i64, (int8_t))                                              \
-    X(I16, i16, int16_t, SAME, (int16_t)to_i64, (int16_t))                                         \
-    X(I32, i32, int32_t, SAME, to_i32, (int32_t))                                                  \
-    X(I64, i64, int64_t, SAME, to_i64, SAME)                                                       \
-    X(F16, f16, uint16_t, wick_f32_from_f16, f16_of, f16_of)                                       \
-    X(F32, f32, float, SAME, (float), (float))                                                     \
-    X(F64, f64, double, SAME, (double), (double))                                                  \
-    X(BOOL, b8, uint8_t, TRUTH, TRUTH, TRUTH)                                                    \
+#define ELEMENTS(X)                                          \
+    X(U8, u8, uint8_t, SAME, (uint8_t)to_i64, (uint8_t))     \
+    X(I8, i8, int8_t, SAME, (int8_t)to_i64, (int8_t))        \
+    X(I16, i16, int16_t, SAME, (int16_t)to_i64, (int16_t))   \
+    X(I32, i32, int32_t, SAME, to_i32, (int32_t))            \
+    X(I64, i64, int64_t, SAME, to_i64, SAME)                 \
+    X(F16, f16, uint16_t, wick_f32_from_f16, f16_of, f16_of) \
+    X(F32, f32, float, SAME, (float), (float))               \
+    X(F64, f64, double, SAME, (double), (double))            \
+    X(BOOL, b8, uint8_t, TRUTH, TRUTH, TRUTH)                \
     X(BF16, bf16, uint16_t, wick_f32_from_bf16, bf16_of, bf16_of)
 
-#define LOAD(word, element, get, to_word, type, convert)                                           \
-    static void load_##word##_##to_word(void *to, const void *from, int64_t stride, size_t n)      \
-    {                                                                                              \
-        type *t = to;                                                                              \
-        const element *f = from;                                                                   \
-        for (size_t i = 0; i < n; i++) t[i] = convert(get(f[(int64_t)i * stride]));                \
+#define LOAD(word, element, get, to_word, type, convert)                                      \
+    static void load_##word##_##to_word(void *to, const void *from, int64_t stride, size_t n) \
+    {                                                                                         \
+        type *t = to;                                                                         \
+        const element *f = from;                                                              \
+        for (size_t i = 0; i < n; i++) t[i] = convert(get(f[(int64_t)i * stride]));           \
     }
-#define STORE(word, element, put, from_word, type)                                                 \
-    static void store_##word##_##from_word(void *to, int64_t stride, const void *from, size_t n)   \
-    {                                                                                              \
-        element *t = to;                                                                           \
-        const type *f = from;                                                                      \
-        for (size_t i = 0; i < n; i++) t[(int64_t)i * stride] = put(f[i]);                         \
+#define STORE(word, element, put, from_word, type)                                               \
+    static void store_##word##_##from_word(void *to, int64_t stride, const void *from, size_t n) \
+    {                                                                                            \
+        element *t = to;                                                                         \
+        const type *f = from;                                                                    \
+        for (size_t i = 0; i < n; i++) t[(int64_t)i * stride] = put(f[i]);                       \
     }
 
 #define INT_OF_F16 to_i64
@@ -52,12 +52,12 @@ static inline uint16_t bf16_of(double value) { return wick_bf16_from_f32((float)
 #define INT_OF_I64 (int64_t)
 #define INT_OF_BOOL (int64_t)
 
-#define FUNCTIONS(name, word, element, get, put_float, put_int)                                    \
-    LOAD(word, element, get, f32, float, (float))                                                  \
-    LOAD(word, element, get, f64, double, (double))                                                \
-    LOAD(word, element, get, i64, int64_t, INT_OF_##name)                                        \
-    STORE(word, element, put_float, f32, float)                                                    \
-    STORE(word, element, put_float, f64, double)                                                   \
+#define FUNCTIONS(name, word, element, get, put_float, put_int) \
+    LOAD(word, element, get, f32, float, (float))               \
+    LOAD(word, element, get, f64, double, (double))             \
+    LOAD(word, element, get, i64, int64_t, INT_OF_##name)       \
+    STORE(word, element, put_float, f32, float)                 \
+    STORE(word, element, put_float, f64, double)                \
     STORE(word, element, put_int, i64, int64_t)
 
 ELEMENTS(FUNCTIONS)

@@ -24,7 +24,7 @@ struct wick_params {
     double d[3];
     int64_t i[3];
     const struct wick_ukernels *ukernels;
-    atomic_bool failed;                   /* set by a kernel that met a value it cannot treat (division by 0) */
+    atomic_bool failed; /* set by a kernel that met a value it cannot treat (division by 0) */
 };
 
 /* out[i] = f(in[0][i], in[1][i], ...), i in [0, n); arrays of the compute type. out may be one of the ins. */
@@ -70,49 +70,43 @@ typedef void wick_range_fn(void *user, size_t begin, size_t end);
 void wick_for_range(struct wick_run *run, size_t count, size_t cost, wick_range_fn *body, void *user);
 
 /* Kernels of one and two inputs: `expr` in terms of x (and y), of type `type`. */
-#define WICK_KERNEL1(name, type, expr)                                                             \
-    static void name(void *out, const void *const *in, size_t n, struct wick_params *params)       \
-    {                                                                                              \
-        type *to = out;                                                                            \
-        const type *x_ = in[0];                                                                    \
-        (void)params;                                                                              \
-        for (size_t i = 0; i < n; i++) {                                                           \
-            type x = x_[i];                                                                        \
-            to[i] = (type)(expr);                                                                  \
-        }                                                                                          \
+#define WICK_KERNEL1(name, type, expr)                                                       \
+    static void name(void *out, const void *const *in, size_t n, struct wick_params *params) \
+    {                                                                                        \
+        type *to = out;                                                                      \
+        const type *x_ = in[0];                                                              \
+        (void)params;                                                                        \
+        for (size_t i = 0; i < n; i++) {                                                     \
+            type x = x_[i];                                                                  \
+            to[i] = (type)(expr);                                                            \
+        }                                                                                    \
     }
-#define WICK_KERNEL2(name, type, expr)                                                             \
-    static void name(void *out, const void *const *in, size_t n, struct wick_params *params)       \
-    {                                                                                              \
-        type *to = out;                                                                            \
-        const type *x_ = in[0], *y_ = in[1];                                                       \
-        (void)params;                                                                              \
-        for (size_t i = 0; i < n; i++) {                                                           \
-            type x = x_[i], y = y_[i];                                                             \
-            (void)y;                                                                               \
-            to[i] = (type)(expr);                                                                  \
-        }                                                                                          \
+#define WICK_KERNEL2(name, type, expr)                                                       \
+    static void name(void *out, const void *const *in, size_t n, struct wick_params *params) \
+    {                                                                                        \
+        type *to = out;                                                                      \
+        const type *x_ = in[0], *y_ = in[1];                                                 \
+        (void)params;                                                                        \
+        for (size_t i = 0; i < n; i++) {                                                     \
+            type x = x_[i], y = y_[i];                                                       \
+            (void)y;                                                                         \
+            to[i] = (type)(expr);                                                            \
+        }                                                                                    \
     }
 
 /* The same for f32 with a kernel of the table. */
-#define WICK_UKERNEL1(name, entry)                                                                 \
-    static void name(void *out, const void *const *in, size_t n, struct wick_params *params)       \
-    {                                                                                              \
-        params->ukernels->entry(n, in[0], out);                                                    \
-    }
-#define WICK_UKERNEL2(name, entry)                                                                 \
-    static void name(void *out, const void *const *in, size_t n, struct wick_params *params)       \
-    {                                                                                              \
-        params->ukernels->entry(n, in[0], in[1], out);                                             \
-    }
+#define WICK_UKERNEL1(name, entry) \
+    static void name(void *out, const void *const *in, size_t n, struct wick_params *params) { params->ukernels->entry(n, in[0], out); }
+#define WICK_UKERNEL2(name, entry) \
+    static void name(void *out, const void *const *in, size_t n, struct wick_params *params) { params->ukernels->entry(n, in[0], in[1], out); }
 
 /* Defines wick_op_<id> whose run is a call of function(args, run, extra...). */
-#define WICK_OP_RUN(id, function, ...)                                                             \
+#define WICK_OP_RUN(id, function, ...)                                                                 \
     static wick_status run_##id(const struct wick_args *args, const void *state, struct wick_run *run) \
-    {                                                                                              \
-        (void)state;                                                                               \
-        return function(args, run, __VA_ARGS__);                                                   \
-    }                                                                                              \
+    {                                                                                                  \
+        (void)state;                                                                                   \
+        return function(args, run, __VA_ARGS__);                                                       \
+    }                                                                                                  \
     const struct wick_op wick_op_##id = {&wick_opmeta_##id, NULL, run_##id};
 
 #endif

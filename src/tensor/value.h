@@ -67,7 +67,8 @@ static inline int64_t wick_arg_int_or(const struct wick_args *args, uint32_t k, 
 }
 static inline bool wick_arg_bool(const struct wick_args *args, uint32_t k) { return wick_arg(args, k)->as.b; }
 static inline double wick_arg_double(const struct wick_args *args, uint32_t k) { return wick_arg(args, k)->as.d; }
-/* A Scalar of any kind as double; exact integers through wick_arg_scalar_int. */
+/* A Scalar of any kind as double; exact integers through wick_arg_scalar_int, which takes a double's whole part (out of range: the
+ * nearest integer; NaN: 0). */
 static inline double wick_arg_scalar(const struct wick_args *args, uint32_t k)
 {
     const struct wick_value *v = wick_arg(args, k);
@@ -76,7 +77,9 @@ static inline double wick_arg_scalar(const struct wick_args *args, uint32_t k)
 static inline int64_t wick_arg_scalar_int(const struct wick_args *args, uint32_t k)
 {
     const struct wick_value *v = wick_arg(args, k);
-    return v->tag == WICK_TAG_DOUBLE ? (int64_t)v->as.d : v->tag == WICK_TAG_INT ? v->as.i : (int64_t)v->as.b;
+    if (v->tag != WICK_TAG_DOUBLE) return v->tag == WICK_TAG_INT ? v->as.i : (int64_t)v->as.b;
+    if (v->as.d >= 0x1p63) return INT64_MAX;
+    return v->as.d >= -0x1p63 ? (int64_t)v->as.d : v->as.d < 0 ? INT64_MIN : 0;
 }
 /* Elements of a list argument; 0 for an absent one. */
 static inline uint32_t wick_arg_count(const struct wick_args *args, uint32_t k)

@@ -40,6 +40,9 @@ extern struct cli_settings cli_settings;
 int cli_parse(const struct cli_command *command, const struct cli_option *options, size_t count, int argc, char **argv, struct cli_list *rest, const char *example);
 void cli_list_add(struct cli_list *list, const char *item);
 void cli_list_free(struct cli_list *list);
+#define WICK_COMMAND(name, summary, usage) int wick_command_##name(int argc, char **argv);
+#include "commands.def"
+#undef WICK_COMMAND
 const struct cli_command *cli_find(const char *name);
 
 /* "wick: error: ..." on stderr; returns the exit code for it. */

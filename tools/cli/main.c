@@ -4,10 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WICK_COMMAND(name, summary, usage) int wick_command_##name(int argc, char **argv);
-#include "commands.def"
-#undef WICK_COMMAND
-
 static const struct cli_command commands[] = {
 #define WICK_COMMAND(name, summary, usage) {#name, summary, usage, wick_command_##name},
 #include "commands.def"

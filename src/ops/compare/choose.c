@@ -1,13 +1,13 @@
 /* ops/compare/choose.c - where and clamp. */
 #include "ops/elementwise.h"
 
-#define WHERE_KERNEL(name, type)                                                                   \
-    static void name(void *out, const void *const *in, size_t n, struct wick_params *params)       \
-    {                                                                                              \
-        type *to = out;                                                                            \
-        const type *condition = in[0], *x = in[1], *y = in[2];                                     \
-        (void)params;                                                                              \
-        for (size_t i = 0; i < n; i++) to[i] = condition[i] != 0 ? x[i] : y[i];                    \
+#define WHERE_KERNEL(name, type)                                                             \
+    static void name(void *out, const void *const *in, size_t n, struct wick_params *params) \
+    {                                                                                        \
+        type *to = out;                                                                      \
+        const type *condition = in[0], *x = in[1], *y = in[2];                               \
+        (void)params;                                                                        \
+        for (size_t i = 0; i < n; i++) to[i] = condition[i] != 0 ? x[i] : y[i];              \
     }
 WHERE_KERNEL(where_f32, float)
 WHERE_KERNEL(where_f64, double)
@@ -29,17 +29,17 @@ static wick_status run_where(const struct wick_args *args, const void *state, st
 const struct wick_op wick_op_aten_where_self_out = {&wick_opmeta_aten_where_self_out, NULL, run_where};
 
 /* Inputs: value, low, high. A NaN on any side wins; high wins over low. */
-#define CLAMP_KERNEL(name, type)                                                                   \
-    static void name(void *out, const void *const *in, size_t n, struct wick_params *params)       \
-    {                                                                                              \
-        type *to = out;                                                                            \
-        const type *values = in[0], *lows = in[1], *highs = in[2];                                 \
-        for (size_t i = 0; i < n; i++) {                                                           \
-            type x = values[i];                                                                    \
-            if (params->i[0] && x == x && !(x >= lows[i])) x = lows[i];                            \
-            if (params->i[1] && x == x && !(x <= highs[i])) x = highs[i];                          \
-            to[i] = x;                                                                             \
-        }                                                                                          \
+#define CLAMP_KERNEL(name, type)                                                             \
+    static void name(void *out, const void *const *in, size_t n, struct wick_params *params) \
+    {                                                                                        \
+        type *to = out;                                                                      \
+        const type *values = in[0], *lows = in[1], *highs = in[2];                           \
+        for (size_t i = 0; i < n; i++) {                                                     \
+            type x = values[i];                                                              \
+            if (params->i[0] && x == x && !(x >= lows[i])) x = lows[i];                      \
+            if (params->i[1] && x == x && !(x <= highs[i])) x = highs[i];                    \
+            to[i] = x;                                                                       \
+        }                                                                                    \
     }
 CLAMP_KERNEL(clamp_f32, float)
 CLAMP_KERNEL(clamp_f64, double)

@@ -22,15 +22,15 @@ static wick_status run_pair(const struct wick_args *args, struct wick_run *run, 
     return wick_elementwise(vectors, wick_compute_of(dtype), ins, 2, out, &params, run);
 }
 
-#define TRUTH_VECTORS(name, expr)                                                                  \
-    WICK_KERNEL2(name##_f32, float, expr)                                                          \
-    WICK_KERNEL2(name##_f64, double, expr)                                                         \
-    WICK_KERNEL2(name##_i64, int64_t, expr)                                                        \
+#define TRUTH_VECTORS(name, expr)           \
+    WICK_KERNEL2(name##_f32, float, expr)   \
+    WICK_KERNEL2(name##_f64, double, expr)  \
+    WICK_KERNEL2(name##_i64, int64_t, expr) \
     static const struct wick_vectors name##_vectors = {{name##_f32, name##_f64, name##_i64}};
 
-#define COMPARE(name, expr)                                                                        \
-    TRUTH_VECTORS(name, expr)                                                                      \
-    WICK_OP_RUN(aten_##name##_Tensor_out, run_pair, &name##_vectors, TENSORS, TRUTH)               \
+#define COMPARE(name, expr)                                                          \
+    TRUTH_VECTORS(name, expr)                                                        \
+    WICK_OP_RUN(aten_##name##_Tensor_out, run_pair, &name##_vectors, TENSORS, TRUTH) \
     WICK_OP_RUN(aten_##name##_Scalar_out, run_pair, &name##_vectors, WITH_SCALAR, TRUTH)
 
 COMPARE(eq, x == y)
@@ -40,8 +40,8 @@ COMPARE(gt, x > y)
 COMPARE(le, x <= y)
 COMPARE(lt, x < y)
 
-#define LOGICAL(name, expr)                                                                        \
-    TRUTH_VECTORS(name, expr)                                                                      \
+#define LOGICAL(name, expr)   \
+    TRUTH_VECTORS(name, expr) \
     WICK_OP_RUN(aten_##name##_out, run_pair, &name##_vectors, TENSORS, TRUTH)
 
 LOGICAL(logical_and, x != 0 && y != 0)
@@ -52,13 +52,13 @@ LOGICAL(logical_xor, (x != 0) != (y != 0))
 static int64_t shift_left(int64_t value, int64_t count) { return count < 0 || count > 63 ? 0 : (int64_t)((uint64_t)value << count); }
 static int64_t shift_right(int64_t value, int64_t count) { return value >> (count < 0 || count > 63 ? 63 : count); }
 
-#define ON_BITS(name, tensor, scalar, expr)                                                        \
-    WICK_KERNEL2(name##_i64, int64_t, expr)                                                        \
-    static const struct wick_vectors name##_vectors = {{NULL, NULL, name##_i64}};                  \
-    WICK_OP_RUN(aten_##name##_##tensor, run_pair, &name##_vectors, TENSORS, BITS)                  \
+#define ON_BITS(name, tensor, scalar, expr)                                       \
+    WICK_KERNEL2(name##_i64, int64_t, expr)                                       \
+    static const struct wick_vectors name##_vectors = {{NULL, NULL, name##_i64}}; \
+    WICK_OP_RUN(aten_##name##_##tensor, run_pair, &name##_vectors, TENSORS, BITS) \
     WICK_OP_RUN(aten_##name##_##scalar, run_pair, &name##_vectors, WITH_SCALAR, BITS)
 
-ON_BITS(bitwise_and, Tensor_out, Scalar_out, x & y)
+ON_BITS(bitwise_and, Tensor_out, Scalar_out, x &y)
 ON_BITS(bitwise_or, Tensor_out, Scalar_out, x | y)
 ON_BITS(bitwise_xor, Tensor_out, Scalar_out, x ^ y)
 ON_BITS(bitwise_left_shift, Tensor_out, Tensor_Scalar_out, shift_left(x, y))

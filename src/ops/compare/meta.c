@@ -1,7 +1,7 @@
 /* ops/compare/meta.c - rules of comparisons, logic, bits, choice and clamping. */
 #include "ops/rules.h"
 
-#define COMPARE(name)                                                                              \
+#define COMPARE(name)                                                                                     \
     WICK_META(aten_##name##_Tensor_out, "aten::" #name ".Tensor_out", "TT>T", NONE, wick_infer_pair_bool) \
     WICK_META(aten_##name##_Scalar_out, "aten::" #name ".Scalar_out", "TS>T", NONE, wick_infer_like_bool)
 COMPARE(eq)
@@ -16,8 +16,8 @@ WICK_META(aten_logical_or_out, "aten::logical_or.out", "TT>T", NONE, wick_infer_
 WICK_META(aten_logical_xor_out, "aten::logical_xor.out", "TT>T", NONE, wick_infer_pair_bool)
 WICK_META(aten_logical_not_out, "aten::logical_not.out", "T>T", NONE, wick_infer_like_bool)
 
-#define BITS(name, tensor, scalar)                                                                 \
-    WICK_META(aten_##name##_##tensor, "aten::" #name "." #tensor, "TT>T", INPLACE, wick_infer_pair)     \
+#define BITS(name, tensor, scalar)                                                                  \
+    WICK_META(aten_##name##_##tensor, "aten::" #name "." #tensor, "TT>T", INPLACE, wick_infer_pair) \
     WICK_META(aten_##name##_##scalar, "aten::" #name "." #scalar, "TS>T", INPLACE, wick_infer_scalar)
 BITS(bitwise_and, Tensor_out, Scalar_out)
 BITS(bitwise_or, Tensor_out, Scalar_out)

@@ -53,7 +53,8 @@ static wick_status run_fill_tensor(const struct wick_args *args, const void *sta
     double storage; /* f64 or i64 */
     (void)state;
     WICK_TRY(wick_element_check(value, "value", run->err));
-    if (wick_tensor_numel(value) != 1) return wick_fail(run->err, WICK_INVALID_ARGUMENT, "the value has %zu elements, not 1", wick_tensor_numel(value));
+    if (wick_tensor_numel(value) != 1)
+        return wick_fail(run->err, WICK_INVALID_ARGUMENT, "the value has %zu elements, not 1", wick_tensor_numel(value));
     enum wick_compute compute = wick_dtype_is_float(value->shape.dtype) ? WICK_COMPUTE_F64 : WICK_COMPUTE_I64;
     wick_loader(value->shape.dtype, compute)(&storage, value->data, 1, 1);
     return fill(wick_arg_tensor(args, 2), compute, &storage, run->err);

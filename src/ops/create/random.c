@@ -18,15 +18,13 @@ static double normal(uint64_t *state)
 }
 
 /* Bits of a mantissa: a number below 1 cut to these stays below 1. */
-static int precision_of(int dtype)
-{
-    return dtype == WICK_DTYPE_F64 ? 53 : dtype == WICK_DTYPE_F32 ? 24 : dtype == WICK_DTYPE_F16 ? 11 : 8;
-}
+static int precision_of(int dtype) { return dtype == WICK_DTYPE_F64 ? 53 : dtype == WICK_DTYPE_F32 ? 24 : dtype == WICK_DTYPE_F16 ? 11 : 8; }
 
 static wick_status run_random(const struct wick_args *args, struct wick_run *run, double (*draw)(uint64_t *))
 {
     struct wick_tensor *out = wick_arg_tensor(args, 1);
-    if (!wick_dtype_is_float(out->shape.dtype)) return wick_fail(run->err, WICK_INVALID_TYPE, "random numbers of type %s", wick_dtype_name(out->shape.dtype));
+    if (!wick_dtype_is_float(out->shape.dtype))
+        return wick_fail(run->err, WICK_INVALID_TYPE, "random numbers of type %s", wick_dtype_name(out->shape.dtype));
     wick_store_fn *store = wick_storer(out->shape.dtype, WICK_COMPUTE_F64);
     size_t count = wick_tensor_numel(out), element = wick_dtype_size(out->shape.dtype);
     uint64_t state = (wick_now_ns() ^ (uint64_t)(uintptr_t)out->data) * 0x9e3779b97f4a7c15ull | 1;

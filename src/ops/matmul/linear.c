@@ -56,14 +56,14 @@ static wick_status run_packed(const struct packed_linear *linear, const struct w
     const float *a = floats ? in->data : NULL;
     float *c = floats ? out->data : NULL;
     if (!floats) {
-        float *rows = WICK_NEW_ARRAY(run->temp, float, m * k);
-        c = WICK_NEW_ARRAY(run->temp, float, m * n);
+        float *rows = WICK_NEW_ARRAY(run->temp, float, m *k);
+        c = WICK_NEW_ARRAY(run->temp, float, m *n);
         if (!rows || !c) return wick_fail_oom(run->err, m * (n + k) * sizeof(float), "rows of a linear layer");
         wick_loader(in->shape.dtype, WICK_COMPUTE_F32)(rows, in->data, 1, m * k);
         a = rows;
     }
-    struct wick_gemm_call call = {.m = m, .n = n, .k = k, .a = a, .a_stride = k, .packed = linear->packed, .c = c, .c_stride = n,
-                                  .min = -INFINITY, .max = INFINITY};
+    struct wick_gemm_call call = {
+        .m = m, .n = n, .k = k, .a = a, .a_stride = k, .packed = linear->packed, .c = c, .c_stride = n, .min = -INFINITY, .max = INFINITY};
     wick_gemm_run(linear->gemm, &call, run->pool);
     if (bias && !linear->with_bias) {
         float *values = bias_as_f32(bias, n, run->temp);
@@ -87,9 +87,20 @@ static wick_status run_linear(const struct wick_args *args, const void *state, s
     size_t n = (size_t)weight->shape.sizes[0], k = (size_t)weight->shape.sizes[1];
     if (n == 0 || wick_tensor_numel(out) == 0) return WICK_OK;
     if (state) return run_packed(state, in, bias, out, wick_tensor_numel(out) / n, n, k, run);
-    struct wick_product product = {.dtype = in->shape.dtype, .batch = 1, .m = wick_tensor_numel(out) / n, .n = n, .k = k, .a = in->data,
-                                   .w = weight->data, .out = out->data, .a_row = (int64_t)k, .a_k = 1, .w_k = weight->strides[1],
-                                   .w_column = weight->strides[0], .out_row = (int64_t)n, .out_column = 1};
+    struct wick_product product = {.dtype = in->shape.dtype,
+                                   .batch = 1,
+                                   .m = wick_tensor_numel(out) / n,
+                                   .n = n,
+                                   .k = k,
+                                   .a = in->data,
+                                   .w = weight->data,
+                                   .out = out->data,
+                                   .a_row = (int64_t)k,
+                                   .a_k = 1,
+                                   .w_k = weight->strides[1],
+                                   .w_column = weight->strides[0],
+                                   .out_row = (int64_t)n,
+                                   .out_column = 1};
     if (bias) {
         product.bias = bias->data;
         product.bias_stride = bias->shape.sizes[0] == 1 ? 0 : 1;

@@ -9,10 +9,20 @@ static wick_status product_of(const struct wick_args *args, uint32_t at, struct 
     if (out->shape.dtype != a->shape.dtype || w->shape.dtype != a->shape.dtype)
         return wick_fail(err, WICK_INVALID_TYPE, "a product of %s and %s into %s", wick_dtype_name(a->shape.dtype), wick_dtype_name(w->shape.dtype),
                          wick_dtype_name(out->shape.dtype));
-    *p = (struct wick_product){.dtype = a->shape.dtype, .batch = last == 2 ? (size_t)a->shape.sizes[0] : 1, .m = (size_t)a->shape.sizes[last - 1],
-                               .k = (size_t)a->shape.sizes[last], .n = (size_t)w->shape.sizes[last], .a = a->data, .w = w->data, .out = out->data,
-                               .a_row = a->strides[last - 1], .a_k = a->strides[last], .w_k = w->strides[last - 1], .w_column = w->strides[last],
-                               .out_row = out->strides[last - 1], .out_column = out->strides[last]};
+    *p = (struct wick_product){.dtype = a->shape.dtype,
+                               .batch = last == 2 ? (size_t)a->shape.sizes[0] : 1,
+                               .m = (size_t)a->shape.sizes[last - 1],
+                               .k = (size_t)a->shape.sizes[last],
+                               .n = (size_t)w->shape.sizes[last],
+                               .a = a->data,
+                               .w = w->data,
+                               .out = out->data,
+                               .a_row = a->strides[last - 1],
+                               .a_k = a->strides[last],
+                               .w_k = w->strides[last - 1],
+                               .w_column = w->strides[last],
+                               .out_row = out->strides[last - 1],
+                               .out_column = out->strides[last]};
     if (last == 2) {
         p->a_batch = a->strides[0];
         p->w_batch = w->strides[0];
@@ -32,11 +42,11 @@ const struct wick_op wick_op_aten_mm_out = {&wick_opmeta_aten_mm_out, NULL, run_
 const struct wick_op wick_op_aten_bmm_out = {&wick_opmeta_aten_bmm_out, NULL, run_product};
 
 /* Inputs: self, product. d, i: beta, alpha. beta 0 does not look at self. */
-#define ADD_KERNEL(name, type, beta, alpha)                                                        \
-    static void name(void *out, const void *const *in, size_t n, struct wick_params *params)       \
-    {                                                                                              \
-        type *to = out;                                                                            \
-        const type *self = in[0], *product = in[1];                                                \
+#define ADD_KERNEL(name, type, beta, alpha)                                                                                    \
+    static void name(void *out, const void *const *in, size_t n, struct wick_params *params)                                   \
+    {                                                                                                                          \
+        type *to = out;                                                                                                        \
+        const type *self = in[0], *product = in[1];                                                                            \
         for (size_t i = 0; i < n; i++) to[i] = (type)((beta) == 0 ? (alpha)*product[i] : (beta)*self[i] + (alpha)*product[i]); \
     }
 ADD_KERNEL(add_f32, float, (float)params->d[0], (float)params->d[1])
@@ -55,7 +65,8 @@ static wick_status run_addmm(const struct wick_args *args, const void *state, st
     (void)state;
     WICK_TRY(product_of(args, 1, out, &product, run->err));
     /* A row of f32 is what a product starts from. */
-    bool row = self->shape.dtype == out->shape.dtype && self->shape.rank > 0 && wick_tensor_numel(self) == (size_t)self->shape.sizes[self->shape.rank - 1];
+    bool row =
+        self->shape.dtype == out->shape.dtype && self->shape.rank > 0 && wick_tensor_numel(self) == (size_t)self->shape.sizes[self->shape.rank - 1];
     if (row && params.d[0] == 1 && params.d[1] == 1) {
         product.bias = self->data;
         product.bias_stride = wick_tensor_numel(self) == 1 ? 0 : 1;

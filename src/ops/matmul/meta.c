@@ -37,7 +37,8 @@ static wick_status infer_linear(const struct wick_args *args, struct wick_shape 
 {
     const struct wick_shape *in = &wick_arg_tensor(args, 0)->shape, *weight = &wick_arg_tensor(args, 1)->shape;
     const struct wick_tensor *bias = wick_arg_tensor(args, 2);
-    if (in->rank == 0 || weight->rank != 2 || in->sizes[in->rank - 1] != weight->sizes[1] || in->dtype != weight->dtype) return mismatch(in, weight, err);
+    if (in->rank == 0 || weight->rank != 2 || in->sizes[in->rank - 1] != weight->sizes[1] || in->dtype != weight->dtype)
+        return mismatch(in, weight, err);
     int32_t n = weight->sizes[0];
     if (bias && (bias->shape.rank != 1 || (bias->shape.sizes[0] != n && bias->shape.sizes[0] != 1) || bias->shape.dtype != in->dtype)) {
         char text[128];

@@ -8,12 +8,12 @@
 /* Columns of out that are accumulated at once. */
 enum { STRIP = WICK_CHUNK };
 
-#define STRIP_KERNEL(name, type)                                                                   \
-    static void name(void *sums_, const void *w_, const void *a_, size_t n)                        \
-    {                                                                                              \
-        type *sums = sums_;                                                                        \
-        const type *w = w_, a = *(const type *)a_;                                                 \
-        for (size_t j = 0; j < n; j++) sums[j] = (type)(sums[j] + a * w[j]);                       \
+#define STRIP_KERNEL(name, type)                                             \
+    static void name(void *sums_, const void *w_, const void *a_, size_t n)  \
+    {                                                                        \
+        type *sums = sums_;                                                  \
+        const type *w = w_, a = *(const type *)a_;                           \
+        for (size_t j = 0; j < n; j++) sums[j] = (type)(sums[j] + a * w[j]); \
     }
 STRIP_KERNEL(add_row_f32, float)
 STRIP_KERNEL(add_row_f64, double)
@@ -86,16 +86,23 @@ struct gemm_job {
 static struct wick_gemm_weights weights_of(const struct gemm_job *job, size_t batch)
 {
     const struct wick_product *p = job->product;
-    return (struct wick_gemm_weights){.n = p->n, .k = p->k, .w = (const float *)p->w + (int64_t)batch * p->w_batch, .transposed = is_transposed(p),
-                                      .bias = job->bias};
+    return (struct wick_gemm_weights){
+        .n = p->n, .k = p->k, .w = (const float *)p->w + (int64_t)batch * p->w_batch, .transposed = is_transposed(p), .bias = job->bias};
 }
 
 static struct wick_gemm_call call_of(const struct gemm_job *job, size_t batch, const void *packed)
 {
     const struct wick_product *p = job->product;
-    return (struct wick_gemm_call){.m = p->m, .n = p->n, .k = p->k, .a = (const float *)p->a + (int64_t)batch * p->a_batch,
-                                   .a_stride = (size_t)p->a_row, .packed = packed, .c = (float *)p->out + (int64_t)batch * p->out_batch,
-                                   .c_stride = (size_t)p->out_row, .min = -INFINITY, .max = INFINITY};
+    return (struct wick_gemm_call){.m = p->m,
+                                   .n = p->n,
+                                   .k = p->k,
+                                   .a = (const float *)p->a + (int64_t)batch * p->a_batch,
+                                   .a_stride = (size_t)p->a_row,
+                                   .packed = packed,
+                                   .c = (float *)p->out + (int64_t)batch * p->out_batch,
+                                   .c_stride = (size_t)p->out_row,
+                                   .min = -INFINITY,
+                                   .max = INFINITY};
 }
 
 /* One matrix of a batch, packed and multiplied by one thread. */

@@ -11,7 +11,8 @@ static wick_status run_pair(const struct wick_args *args, struct wick_run *run, 
                             enum wick_result result, struct wick_params *params, uint32_t at)
 {
     struct wick_scalar_tensor scalar;
-    const struct wick_tensor *ins[2] = {form == SCALAR_FIRST ? NULL : wick_arg_tensor(args, 0), form == WITH_SCALAR ? NULL : wick_arg_tensor(args, 1)};
+    const struct wick_tensor *ins[2] = {form == SCALAR_FIRST ? NULL : wick_arg_tensor(args, 0),
+                                        form == WITH_SCALAR ? NULL : wick_arg_tensor(args, 1)};
     int dtype = form == TENSORS       ? wick_dtype_promote(ins[0]->shape.dtype, ins[1]->shape.dtype)
                 : form == WITH_SCALAR ? wick_dtype_with_scalar(ins[0]->shape.dtype, wick_arg(args, 1))
                                       : wick_dtype_with_scalar(ins[1]->shape.dtype, wick_arg(args, 0));
@@ -32,16 +33,16 @@ static wick_status run_plain(const struct wick_args *args, struct wick_run *run,
     return run_pair(args, run, vectors, form, result, &params, 2);
 }
 
-#define VECTORS(name, expr_f32, expr_f64, expr_i64)                                                \
-    WICK_KERNEL2(name##_f32, float, expr_f32)                                                      \
+#define VECTORS(name, expr_f32, expr_f64, expr_i64) \
+    WICK_KERNEL2(name##_f32, float, expr_f32)       \
     OTHER_VECTORS(name, expr_f64, expr_i64)
 /* With a micro-kernel for f32. */
-#define FAST_VECTORS(name, expr_f64, expr_i64)                                                     \
-    WICK_UKERNEL2(name##_f32, name)                                                                \
+#define FAST_VECTORS(name, expr_f64, expr_i64) \
+    WICK_UKERNEL2(name##_f32, name)            \
     OTHER_VECTORS(name, expr_f64, expr_i64)
-#define OTHER_VECTORS(name, expr_f64, expr_i64)                                                    \
-    WICK_KERNEL2(name##_f64, double, expr_f64)                                                     \
-    WICK_KERNEL2(name##_i64, int64_t, expr_i64)                                                    \
+#define OTHER_VECTORS(name, expr_f64, expr_i64) \
+    WICK_KERNEL2(name##_f64, double, expr_f64)  \
+    WICK_KERNEL2(name##_i64, int64_t, expr_i64) \
     static const struct wick_vectors name##_vectors = {{name##_f32, name##_f64, name##_i64}};
 
 /* ---- add, subtract, multiply ---- */
@@ -52,7 +53,7 @@ FAST_VECTORS(sub, x - y, WRAP(x, -, y))
 VECTORS(sub_scaled, x - (float)params->d[0] * y, x - params->d[0] * y, WRAP(x, -, WRAP(params->i[0], *, y)))
 VECTORS(reversed_sub, y - x, y - x, WRAP(y, -, x))
 VECTORS(reversed_sub_scaled, y - (float)params->d[0] * x, y - params->d[0] * x, WRAP(y, -, WRAP(params->i[0], *, x)))
-FAST_VECTORS(mul, x * y, WRAP(x, *, y))
+FAST_VECTORS(mul, x *y, WRAP(x, *, y))
 
 /* Arguments (a, b, alpha). */
 static wick_status run_scaled(const struct wick_args *args, struct wick_run *run, const struct wick_vectors *plain, const struct wick_vectors *scaled,
@@ -161,7 +162,7 @@ static int64_t integer_power(int64_t base, int64_t exponent)
 }
 
 VECTORS(pow, powf(x, y), pow(x, y), integer_power(x, y))
-VECTORS(square, x * x, x * x, WRAP(x, *, x))
+VECTORS(square, x *x, x *x, WRAP(x, *, x))
 /* A NaN on either side wins. */
 VECTORS(maximum, x != x || x > y ? x : y, x != x || x > y ? x : y, x > y ? x : y)
 VECTORS(minimum, x != x || x < y ? x : y, x != x || x < y ? x : y, x < y ? x : y)

@@ -20,17 +20,17 @@ static wick_status run_unary(const struct wick_args *args, struct wick_run *run,
     return wick_elementwise(vectors, wick_compute_of(dtype), &in, 1, out, &params, run);
 }
 
-#define KEEPS(name, expr_f32, expr_f64, expr_i64)                                                  \
-    WICK_KERNEL1(name##_f32, float, expr_f32)                                                      \
+#define KEEPS(name, expr_f32, expr_f64, expr_i64) \
+    WICK_KERNEL1(name##_f32, float, expr_f32)     \
     KEEPS_OTHERS(name, expr_f64, expr_i64)
 /* With a micro-kernel for f32. */
-#define KEEPS_FAST(name, expr_f64, expr_i64)                                                       \
-    WICK_UKERNEL1(name##_f32, name)                                                                \
+#define KEEPS_FAST(name, expr_f64, expr_i64) \
+    WICK_UKERNEL1(name##_f32, name)          \
     KEEPS_OTHERS(name, expr_f64, expr_i64)
-#define KEEPS_OTHERS(name, expr_f64, expr_i64)                                                     \
-    WICK_KERNEL1(name##_f64, double, expr_f64)                                                     \
-    WICK_KERNEL1(name##_i64, int64_t, expr_i64)                                                    \
-    static const struct wick_vectors name##_vectors = {{name##_f32, name##_f64, name##_i64}};      \
+#define KEEPS_OTHERS(name, expr_f64, expr_i64)                                                \
+    WICK_KERNEL1(name##_f64, double, expr_f64)                                                \
+    WICK_KERNEL1(name##_i64, int64_t, expr_i64)                                               \
+    static const struct wick_vectors name##_vectors = {{name##_f32, name##_f64, name##_i64}}; \
     WICK_OP_RUN(aten_##name##_out, run_unary, &name##_vectors, UNARY_KEEPS)
 
 /* Two's complement wraps: -INT64_MIN and its absolute value are itself. */
@@ -46,15 +46,15 @@ KEEPS(round, nearbyintf(x), nearbyint(x), x)
 KEEPS(trunc, truncf(x), trunc(x), x)
 KEEPS(_conj_physical, x, x, x)
 
-#define FLOAT(name, expr_f32, expr_f64)                                                            \
-    WICK_KERNEL1(name##_f32, float, expr_f32)                                                      \
+#define FLOAT(name, expr_f32, expr_f64)       \
+    WICK_KERNEL1(name##_f32, float, expr_f32) \
     FLOAT_F64(name, expr_f64)
-#define FLOAT_FAST(name, expr_f64)                                                                 \
-    WICK_UKERNEL1(name##_f32, name)                                                                \
+#define FLOAT_FAST(name, expr_f64)  \
+    WICK_UKERNEL1(name##_f32, name) \
     FLOAT_F64(name, expr_f64)
-#define FLOAT_F64(name, expr_f64)                                                                  \
-    WICK_KERNEL1(name##_f64, double, expr_f64)                                                     \
-    static const struct wick_vectors name##_vectors = {{name##_f32, name##_f64, NULL}};            \
+#define FLOAT_F64(name, expr_f64)                                                       \
+    WICK_KERNEL1(name##_f64, double, expr_f64)                                          \
+    static const struct wick_vectors name##_vectors = {{name##_f32, name##_f64, NULL}}; \
     WICK_OP_RUN(aten_##name##_out, run_unary, &name##_vectors, UNARY_FLOAT)
 
 #define LIBM(name) FLOAT(name, name##f(x), name(x))
@@ -83,11 +83,11 @@ FLOAT_FAST(rsqrt, 1.0 / sqrt(x))
 FLOAT_FAST(sigmoid, 1.0 / (1.0 + exp(-x)))
 FLOAT_FAST(tanh, tanh(x))
 
-#define TEST(name, expr)                                                                           \
-    WICK_KERNEL1(name##_f32, float, expr)                                                          \
-    WICK_KERNEL1(name##_f64, double, expr)                                                         \
-    WICK_KERNEL1(name##_i64, int64_t, ((void)x, 0))                                                \
-    static const struct wick_vectors name##_vectors = {{name##_f32, name##_f64, name##_i64}};      \
+#define TEST(name, expr)                                                                      \
+    WICK_KERNEL1(name##_f32, float, expr)                                                     \
+    WICK_KERNEL1(name##_f64, double, expr)                                                    \
+    WICK_KERNEL1(name##_i64, int64_t, ((void)x, 0))                                           \
+    static const struct wick_vectors name##_vectors = {{name##_f32, name##_f64, name##_i64}}; \
     WICK_OP_RUN(aten_##name##_out, run_unary, &name##_vectors, UNARY_TEST)
 
 TEST(isinf, isinf(x) != 0)

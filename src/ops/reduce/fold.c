@@ -1,7 +1,7 @@
 /* ops/reduce/fold.c - reductions to one value a position: sums, means, products, extremes, any, variances.
  *
- * Floats are accumulated in double (sums of rows of f32 by the micro-kernel), integers in i64. Large work is shared among threads by positions, so that the
- * order of additions in a position does not depend on their number. */
+ * Floats are accumulated in double (sums of rows of f32 by the micro-kernel), integers in i64. Large work is shared among threads by positions, so
+ * that the order of additions in a position does not depend on their number. */
 #include "ops/reduce/walk.h"
 
 /* What a position accumulates. */
@@ -20,16 +20,16 @@ struct folding {
     bool needs_elements;                                /* an extreme of nothing does not exist */
 };
 
-#define STEP(name, type, statement)                                                                \
-    static void name(void *state, const void *x_, size_t n)                                        \
-    {                                                                                              \
-        struct fold *fold = state;                                                                 \
-        const type *values = x_;                                                                   \
-        for (size_t k = 0; k < n; k++) {                                                           \
-            type x = values[k];                                                                    \
-            statement;                                                                             \
-        }                                                                                          \
-        fold->count += n;                                                                          \
+#define STEP(name, type, statement)                         \
+    static void name(void *state, const void *x_, size_t n) \
+    {                                                       \
+        struct fold *fold = state;                          \
+        const type *values = x_;                            \
+        for (size_t k = 0; k < n; k++) {                    \
+            type x = values[k];                             \
+            statement;                                      \
+        }                                                   \
+        fold->count += n;                                   \
     }
 
 STEP(sum_f64, double, fold->d += x)
@@ -41,15 +41,17 @@ STEP(any_i64, int64_t, fold->i |= x != 0)
 STEP(spread_f64, double, fold->d += (x - fold->mean) * (x - fold->mean))
 
 /* The first of equal extremes counts, and a NaN is more extreme than any number. */
-#define EXTREME(name, op)                                                                          \
-    STEP(name##_f64, double, if (fold->at < 0 || x op fold->d || (x != x && fold->d == fold->d)) { \
-        fold->d = x;                                                                               \
-        fold->at = (int64_t)(fold->count + k);                                                     \
-    })                                                                                             \
-    STEP(name##_i64, int64_t, if (fold->at < 0 || x op fold->i) {                                  \
-        fold->i = x;                                                                               \
-        fold->at = (int64_t)(fold->count + k);                                                     \
-    })
+#define EXTREME(name, op)                                                                         \
+    STEP(                                                                                         \
+        name##_f64, double, if (fold->at < 0 || x op fold->d || (x != x && fold->d == fold->d)) { \
+            fold->d = x;                                                                          \
+            fold->at = (int64_t)(fold->count + k);                                                \
+        })                                                                                        \
+    STEP(                                                                                         \
+        name##_i64, int64_t, if (fold->at < 0 || x op fold->i) {                                  \
+            fold->i = x;                                                                          \
+            fold->at = (int64_t)(fold->count + k);                                                \
+        })
 EXTREME(max, >)
 EXTREME(min, <)
 
@@ -100,7 +102,7 @@ static bool is_sum_in_rows(const struct job *job)
     return floats && job->folding->step_f64 == sum_f64 && job->walk.rank == 1 && job->walk.strides[0] == 1 && job->walk.elements > 0;
 }
 
-/* Reduces arg 0 over mask into value and index. `result`: dtype of what is computed. */
+/* Reduces arg 0 over mask into value and index. `computed`: the type of the result. */
 static wick_status fold_into(const struct wick_args *args, uint32_t mask, const struct folding *folding, int computed, struct wick_tensor *value,
                              struct wick_tensor *index, struct wick_run *run)
 {
@@ -112,7 +114,8 @@ static wick_status fold_into(const struct wick_args *args, uint32_t mask, const 
         WICK_TRY(wick_walk_check_out(&job.walk, index, false, run->err));
         if (index->shape.dtype != WICK_DTYPE_I64) return wick_fail(run->err, WICK_INVALID_TYPE, "indices must be LONG");
     }
-    if (job.compute == WICK_COMPUTE_I64 && !folding->step_i64) return wick_fail(run->err, WICK_INVALID_TYPE, "the result of this reduction is a float");
+    if (job.compute == WICK_COMPUTE_I64 && !folding->step_i64)
+        return wick_fail(run->err, WICK_INVALID_TYPE, "the result of this reduction is a float");
     if (folding->needs_elements && job.walk.elements == 0 && job.walk.positions > 0)
         return wick_fail(run->err, WICK_INVALID_ARGUMENT, "a reduction over no elements has no result");
     wick_for_range(run, job.walk.positions, job.walk.elements, is_sum_in_rows(&job) ? sum_rows : fold_positions, &job);
@@ -223,7 +226,8 @@ static wick_status run_var(const struct wick_args *args, struct wick_run *run, d
     wick_walk_make(&job.walk, in, mask);
     WICK_TRY(wick_walk_check_out(&job.walk, job.variance, false, run->err));
     if (job.mean) WICK_TRY(wick_walk_check_out(&job.walk, job.mean, false, run->err));
-    if (!wick_dtype_is_float(in->shape.dtype) || !wick_dtype_is_float(job.variance->shape.dtype) || (job.mean && !wick_dtype_is_float(job.mean->shape.dtype)))
+    if (!wick_dtype_is_float(in->shape.dtype) || !wick_dtype_is_float(job.variance->shape.dtype) ||
+        (job.mean && !wick_dtype_is_float(job.mean->shape.dtype)))
         return wick_fail(run->err, WICK_INVALID_TYPE, "a variance is of floats");
     wick_for_range(run, job.walk.positions, 2 * job.walk.elements, var_positions, &job);
     return WICK_OK;

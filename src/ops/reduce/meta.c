@@ -238,7 +238,8 @@ WICK_META(aten__native_batch_norm_legit_no_training_out, "aten::_native_batch_no
 static wick_status infer_cdist(const struct wick_args *args, struct wick_shape *outs, wick_error *err)
 {
     struct wick_shape a = wick_arg_tensor(args, 0)->shape, b = wick_arg_tensor(args, 1)->shape;
-    if (a.rank < 2 || b.rank < 2) return wick_fail(err, WICK_INVALID_ARGUMENT, "both inputs need at least 2 dims, they have %d and %d", a.rank, b.rank);
+    if (a.rank < 2 || b.rank < 2)
+        return wick_fail(err, WICK_INVALID_ARGUMENT, "both inputs need at least 2 dims, they have %d and %d", a.rank, b.rank);
     int32_t rows = a.sizes[a.rank - 2], columns = b.sizes[b.rank - 2];
     if (a.sizes[a.rank - 1] != b.sizes[b.rank - 1])
         return wick_fail(err, WICK_INVALID_ARGUMENT, "vectors of %d and of %d elements", a.sizes[a.rank - 1], b.sizes[b.rank - 1]);

@@ -4,13 +4,13 @@
  * shares a mean. Statistics are taken in double by reduce/walk, the formula runs through ops/elementwise. */
 #include "ops/reduce/walk.h"
 
-#define NORM_KERNEL(name, type)                                                                    \
-    static void name(void *out, const void *const *in, size_t n, struct wick_params *params)       \
-    {                                                                                              \
-        type *to = out;                                                                            \
-        const type *x = in[0], *mean = in[1], *rstd = in[2], *weight = in[3], *bias = in[4];       \
-        (void)params;                                                                              \
-        for (size_t i = 0; i < n; i++) to[i] = (x[i] - mean[i]) * rstd[i] * weight[i] + bias[i];   \
+#define NORM_KERNEL(name, type)                                                                  \
+    static void name(void *out, const void *const *in, size_t n, struct wick_params *params)     \
+    {                                                                                            \
+        type *to = out;                                                                          \
+        const type *x = in[0], *mean = in[1], *rstd = in[2], *weight = in[3], *bias = in[4];     \
+        (void)params;                                                                            \
+        for (size_t i = 0; i < n; i++) to[i] = (x[i] - mean[i]) * rstd[i] * weight[i] + bias[i]; \
     }
 NORM_KERNEL(norm_f32, float)
 NORM_KERNEL(norm_f64, double)
@@ -101,7 +101,8 @@ static wick_status check_floats(const struct wick_args *args, uint32_t at, wick_
 static wick_status put_statistics(struct wick_tensor *out, const double *values, size_t count, wick_error *err)
 {
     if (wick_tensor_numel(out) == 0) return WICK_OK;
-    if (wick_tensor_numel(out) != count) return wick_fail(err, WICK_INTERNAL, "a statistics out has %zu elements, not %zu", wick_tensor_numel(out), count);
+    if (wick_tensor_numel(out) != count)
+        return wick_fail(err, WICK_INTERNAL, "a statistics out has %zu elements, not %zu", wick_tensor_numel(out), count);
     wick_storer(out->shape.dtype, WICK_COMPUTE_F64)(out->data, 1, values, count);
     return WICK_OK;
 }
@@ -164,8 +165,11 @@ static wick_status run_group_norm(const struct wick_args *args, const void *stat
     if (!wick_shape_is_contiguous(&in->shape) || !wick_shape_is_contiguous(&out->shape))
         return wick_fail(run->err, WICK_NOT_SUPPORTED, "group normalisation of a layout that is not contiguous");
     const int32_t sizes[4] = {(int32_t)n, (int32_t)groups, (int32_t)(c / groups), (int32_t)plane};
-    struct norm norm = {.x = tensor_over(in->shape.dtype, in->data, 4, sizes), .out = tensor_over(out->shape.dtype, out->data, 4, sizes), .rank = 4,
-                        .stat_sizes = {sizes[0], sizes[1], 1, 1}, .weight_sizes = {1, sizes[1], sizes[2], 1}};
+    struct norm norm = {.x = tensor_over(in->shape.dtype, in->data, 4, sizes),
+                        .out = tensor_over(out->shape.dtype, out->data, 4, sizes),
+                        .rank = 4,
+                        .stat_sizes = {sizes[0], sizes[1], 1, 1},
+                        .weight_sizes = {1, sizes[1], sizes[2], 1}};
     WICK_TRY(take_moments(&norm.x, 1u << 2 | 1u << 3, wick_arg_double(args, 7), &mean, &rstd, run));
     WICK_TRY(apply(&norm, mean, rstd, wick_arg_tensor(args, 1), wick_arg_tensor(args, 2), run));
     WICK_TRY(put_statistics(wick_arg_tensor(args, 9), mean, (size_t)(n * groups), run->err));

@@ -127,7 +127,8 @@ static void take_best(const struct wick_walk *walk, size_t position, struct rank
     const char *from = wick_walk_at(walk, position);
     char *value = (char *)values->data + wick_walk_offset(walk, values, position) * (int64_t)bytes;
     int64_t *index = (int64_t *)indices->data + wick_walk_offset(walk, indices, position);
-    int64_t from_stride = wick_walk_stride(walk, walk->in), value_stride = wick_walk_stride(walk, values), index_stride = wick_walk_stride(walk, indices);
+    int64_t from_stride = wick_walk_stride(walk, walk->in), value_stride = wick_walk_stride(walk, values),
+            index_stride = wick_walk_stride(walk, indices);
     for (size_t i = 0; i < k; i++) {
         memcpy(value + (int64_t)i * value_stride * (int64_t)bytes, from + heap[0].index * from_stride * (int64_t)bytes, bytes);
         index[(int64_t)i * index_stride] = heap[0].index;
@@ -148,7 +149,8 @@ static wick_status run_topk(const struct wick_args *args, const void *state, str
     if (values->shape.dtype != in->shape.dtype || indices->shape.dtype != WICK_DTYPE_I64)
         return wick_fail(run->err, WICK_INVALID_TYPE, "values must have the input's type and indices be LONG");
     if (in->shape.rank == 0) k = 1; /* the only element, whatever k */
-    if (k < 0 || (uint64_t)k > walk.elements) return wick_fail(run->err, WICK_INVALID_ARGUMENT, "k is %lld of %zu elements", (long long)k, walk.elements);
+    if (k < 0 || (uint64_t)k > walk.elements)
+        return wick_fail(run->err, WICK_INVALID_ARGUMENT, "k is %lld of %zu elements", (long long)k, walk.elements);
     if (k == 0 || walk.positions == 0) return WICK_OK;
     if (wick_tensor_numel(values) != walk.positions * (size_t)k || wick_tensor_numel(indices) != walk.positions * (size_t)k)
         return wick_fail(run->err, WICK_INTERNAL, "outs do not have the shape of k = %lld", (long long)k);

@@ -55,8 +55,11 @@ static void softmax_positions(void *user, size_t begin, size_t end)
     const struct softmax_job *job = user;
     int dtype = job->out->shape.dtype;
     for (size_t position = begin; position < end; position++) {
-        struct softmax softmax = {.max = -INFINITY, .stride = wick_walk_stride(&job->walk, job->out), .bytes = wick_dtype_size(dtype),
-                                  .store = wick_storer(dtype, WICK_COMPUTE_F64), .logarithm = job->logarithm};
+        struct softmax softmax = {.max = -INFINITY,
+                                  .stride = wick_walk_stride(&job->walk, job->out),
+                                  .bytes = wick_dtype_size(dtype),
+                                  .store = wick_storer(dtype, WICK_COMPUTE_F64),
+                                  .logarithm = job->logarithm};
         softmax.to = (char *)job->out->data + wick_walk_offset(&job->walk, job->out, position) * (int64_t)softmax.bytes;
         wick_walk_visit(&job->walk, position, WICK_COMPUTE_F64, take_max, &softmax);
         wick_walk_visit(&job->walk, position, WICK_COMPUTE_F64, add_exp, &softmax);
@@ -89,7 +92,8 @@ static wick_status run_softmax(const struct wick_args *args, struct wick_run *ru
     WICK_TRY(wick_walk_along(&job.walk, in, wick_arg_int(args, 1), run->err));
     WICK_TRY(wick_walk_check_out(&job.walk, job.out, true, run->err));
     if (!wick_dtype_is_float(in->shape.dtype) || !wick_dtype_is_float(job.out->shape.dtype))
-        return wick_fail(run->err, WICK_INVALID_TYPE, "softmax of %s into %s", wick_dtype_name(in->shape.dtype), wick_dtype_name(job.out->shape.dtype));
+        return wick_fail(run->err, WICK_INVALID_TYPE, "softmax of %s into %s", wick_dtype_name(in->shape.dtype),
+                         wick_dtype_name(job.out->shape.dtype));
     if (job.walk.elements == 0) return WICK_OK;
     wick_for_range(run, job.walk.positions, 8 * job.walk.elements, is_in_rows(&job) ? softmax_rows : softmax_positions, &job);
     return WICK_OK;

@@ -9,9 +9,9 @@
 
 struct wick_walk {
     const struct wick_tensor *in;
-    uint32_t mask;                      /* reduced dims */
-    size_t positions, elements;         /* of kept dims; a position */
-    int rank;                           /* of the reduced dims, merged where they are one run; at least 1 */
+    uint32_t mask;              /* reduced dims */
+    size_t positions, elements; /* of kept dims; a position */
+    int rank;                   /* of the reduced dims, merged where they are one run; at least 1 */
     int64_t sizes[WICK_RANK_MAX], strides[WICK_RANK_MAX];
 };
 

@@ -6,6 +6,7 @@
 #define WICK_XNNPACK_RT_EXPAND_H
 
 #include "backends/xnnpack/fmt/payload.h"
+#include "backends/xnnpack/rt/linear.h"
 #include "backends/xnnpack/rt/ops.h"
 #include "runtime/backend.h"
 
@@ -32,7 +33,6 @@ struct wick_xnn_slot {
 };
 
 struct wick_xnn_interned; /* parameters and states, kept once each */
-struct wick_xnn_packed;   /* weights that were packed already */
 
 struct wick_xnn_expand {
     const struct wick_payload *payload;
@@ -42,7 +42,6 @@ struct wick_xnn_expand {
     const struct wick_xnn_graph *file;
     struct wick_xnn_slot *slots; /* one a value, by index in the file */
     struct wick_xnn_interned *interned;
-    struct wick_xnn_packed *packed;
     uint32_t node; /* being expanded, for messages */
     const char *kind;
 };

@@ -77,4 +77,18 @@ struct wick_xnn_depthwise {
     float min, max;
 };
 
+extern const struct wick_op wick_xnn_op_convolution; /* (x, params) > y; state: struct wick_xnn_convolution */
+
+struct wick_xnn_convolution {
+    struct wick_xnn_lane x, y;
+    size_t groups;
+    const float *weights; /* [channels out][kernel h][kernel w][channels in of a group] */
+    const float *bias;    /* [channels out] */
+    float min, max;
+};
+
+/* ---- products: fully connected nodes are in linear.h ---- */
+
+extern const struct wick_op wick_xnn_op_batch_matrix_multiply; /* (a [.., m, k], b [.., k, n], params: flags) > y [.., m, n] */
+
 #endif

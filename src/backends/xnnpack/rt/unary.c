@@ -3,6 +3,7 @@
 #include "backends/xnnpack/rt/sizes.h"
 #include "backends/xnnpack/rt/expand.h"
 #include "backends/xnnpack/rt/ops.h"
+#include "ukernel/ukernels.h"
 
 #include <math.h>
 
@@ -66,6 +67,13 @@ static wick_status infer_same(const struct wick_args *args, struct wick_shape *o
         }                                                                                                                                   \
     }
 
+#define UKERNEL_MAP(name, kernel)                                                                                                           \
+    static void map_##name(const struct wick_ukernels *uk, size_t n, const float *x, float *y, const struct wick_xnn_unary *p)              \
+    {                                                                                                                                       \
+        (void)p;                                                                                                                            \
+        uk->kernel(n, x, y);                                                                                                                \
+    }
+
 static void map_convert(const struct wick_ukernels *uk, size_t n, const float *x, float *y, const struct wick_xnn_unary *p)
 {
     (void)uk;
@@ -85,23 +93,23 @@ static void map_clamp(const struct wick_ukernels *uk, size_t n, const float *x, 
 
 static inline float relu6(float v) { return v < 0 ? 0 : v > 6 ? 6 : v; }
 
-MAP(abs, fabsf(v))
+UKERNEL_MAP(abs, abs)
 MAP(ceiling, ceilf(v))
 MAP(cos, cosf(v))
 MAP(elu, v < 0 ? p->a * expm1f(v) : v)
-MAP(exp, expf(v))
+UKERNEL_MAP(exp, exp)
 MAP(floor, floorf(v))
-MAP(gelu, 0.5f * v * erfcf(-0.70710678f * v))
+UKERNEL_MAP(gelu, gelu)
 MAP(hardswish, v * relu6(v + 3.0f) * (1.0f / 6.0f))
 MAP(leaky_relu, v < 0 ? v * p->a : v)
 MAP(log, logf(v))
-MAP(negate, -v)
-MAP(reciprocal_square_root, 1.0f / sqrtf(v))
-MAP(sigmoid, 1.0f / (1.0f + expf(-v)))
+UKERNEL_MAP(negate, neg)
+UKERNEL_MAP(reciprocal_square_root, rsqrt)
+UKERNEL_MAP(sigmoid, sigmoid)
 MAP(sin, sinf(v))
-MAP(square, v *v)
-MAP(square_root, sqrtf(v))
-MAP(tanh, tanhf(v))
+UKERNEL_MAP(square, square)
+UKERNEL_MAP(square_root, sqrt)
+UKERNEL_MAP(tanh, tanh)
 
 #define UNARY_OP(name)                                                                                                                      \
     static wick_status run_##name(const struct wick_args *args, const void *state, struct wick_run *run)                                    \

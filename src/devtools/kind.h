@@ -1,0 +1,25 @@
+/* devtools/kind.h - which format a file's bytes are, and the printer of a backend's payloads. Inside src/devtools only. */
+#ifndef WICK_DEVTOOLS_KIND_H
+#define WICK_DEVTOOLS_KIND_H
+
+#include "devtools/inspect.h"
+
+enum wick_file_kind { WICK_FILE_UNKNOWN, WICK_FILE_PTE, WICK_FILE_PTD, WICK_FILE_BPTE };
+
+static inline enum wick_file_kind wick_inspect_kind(const void *data, size_t size)
+{
+    const char *ident = (const char *)data + 4;
+    if (size < 8) return WICK_FILE_UNKNOWN;
+    if (memcmp(ident, "ET", 2) == 0) return WICK_FILE_PTE;
+    if (memcmp(ident, "FT01", 4) == 0) return WICK_FILE_PTD;
+    return memcmp(ident, "BP08", 4) == 0 ? WICK_FILE_BPTE : WICK_FILE_UNKNOWN;
+}
+
+static inline const struct wick_payload_printer *wick_inspect_printer(const struct wick_payload_printers *printers, struct wick_str id)
+{
+    for (size_t i = 0; i < printers->count; i++)
+        if (wick_str_is(id, printers->items[i].backend_id)) return &printers->items[i];
+    return NULL;
+}
+
+#endif
