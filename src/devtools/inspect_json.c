@@ -14,6 +14,7 @@ static wick_status print_payloads(const struct wick_pte_file *file, const struct
 {
     struct flat_vec plans = flat_vector(file->program, PTE_PROGRAM_EXECUTION_PLAN);
     const char *comma = "";
+    uint64_t left = wick_inspect_budget(file->size);
     for (uint32_t i = 0; i < plans.count; i++) {
         struct flat_table plan = flat_vec_table(plans, i);
         struct flat_vec delegates = flat_vector(plan, PTE_PLAN_DELEGATES);
@@ -31,8 +32,8 @@ static wick_status print_payloads(const struct wick_pte_file *file, const struct
             if (printer) {
                 wick_buf_text(out, ", \"payload\": ");
                 size_t before = out->size;
-                wick_error why;
-                if (printer->json(blob.data, blob.size, out, &why) != WICK_OK) {
+                wick_error why = {WICK_OK, "delegates share more payload than is shown"};
+                if (!wick_inspect_spend(&left, blob.size) || printer->json(blob.data, blob.size, out, &why) != WICK_OK) {
                     out->size = before;
                     wick_buf_text(out, "null, \"error\": ");
                     wick_buf_json_string(out, why.message, strlen(why.message));

@@ -12,10 +12,21 @@ struct inspection {
     const struct wick_pte_file *file;
     const struct wick_payload_printers *printers;
     struct wick_buf *out;
+    uint64_t left; /* of payload bytes to decode */
     wick_error *err;
 };
 
-static void print_str(struct wick_buf *out, struct wick_str s) { wick_buf_append(out, s.data, s.size); }
+/* Text of the file goes to a terminal: control characters and bytes that are no UTF-8 are replaced. */
+static void print_str(struct wick_buf *out, struct wick_str s)
+{
+    for (size_t i = 0, n; i < s.size && !out->failed; i += n) {
+        uint32_t code = 0;
+        n = wick_utf8_next(s.data + i, s.size - i, &code);
+        bool plain = n > 0 && code >= 0x20 && !(code >= 0x7f && code < 0xa0);
+        wick_buf_append(out, plain ? s.data + i : "?", plain ? n : 1);
+        if (n == 0) n = 1;
+    }
+}
 
 static void print_value(struct inspection *x, struct flat_table plan, uint32_t index)
 {
@@ -110,7 +121,8 @@ static wick_status print_delegates(struct inspection *x, struct flat_table plan)
         wick_error why;
         if (printer) {
             wick_buf_text(x->out, ": ");
-            if (printer->line(blob.data, blob.size, x->out, &why) != WICK_OK) wick_buf_printf(x->out, "not readable (%s)", why.message);
+            if (!wick_inspect_spend(&x->left, blob.size)) wick_buf_text(x->out, "not decoded, delegates share more payload than is shown");
+            else if (printer->line(blob.data, blob.size, x->out, &why) != WICK_OK) wick_buf_printf(x->out, "not readable (%s)", why.message);
         }
         wick_buf_text(x->out, "\n");
     }
@@ -149,7 +161,7 @@ static wick_status print_method(struct inspection *x, struct flat_table plan)
 static wick_status print_program(const void *data, size_t size, const struct wick_payload_printers *printers, struct wick_buf *out, wick_error *err)
 {
     struct wick_pte_file file;
-    struct inspection x = {&file, printers, out, err};
+    struct inspection x = {&file, printers, out, wick_inspect_budget(size), err};
     WICK_TRY(wick_pte_open(&file, data, size, err));
     struct flat_vec plans = flat_vector(file.program, PTE_PROGRAM_EXECUTION_PLAN), segments = flat_vector(file.program, PTE_PROGRAM_SEGMENTS);
     struct flat_vec named = flat_vector(file.program, PTE_PROGRAM_NAMED_DATA);

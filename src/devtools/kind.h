@@ -15,6 +15,19 @@ static inline enum wick_file_kind wick_inspect_kind(const void *data, size_t siz
     return memcmp(ident, "BP08", 4) == 0 ? WICK_FILE_BPTE : WICK_FILE_UNKNOWN;
 }
 
+/* Delegates may share a payload, so a small file could ask for endless decoding: payload bytes are decoded up to a multiple of the
+ * file's size. `left` begins as wick_inspect_budget; true if the payload still fits. */
+enum { WICK_INSPECT_SHARING_MAX = 64 };
+
+static inline uint64_t wick_inspect_budget(size_t file_size) { return (uint64_t)file_size * WICK_INSPECT_SHARING_MAX; }
+
+static inline bool wick_inspect_spend(uint64_t *left, size_t payload_size)
+{
+    if (payload_size > *left) return false;
+    *left -= payload_size;
+    return true;
+}
+
 static inline const struct wick_payload_printer *wick_inspect_printer(const struct wick_payload_printers *printers, struct wick_str id)
 {
     for (size_t i = 0; i < printers->count; i++)

@@ -184,12 +184,13 @@ void wick_flat_print_schema(const struct wick_flat_schema *schema, struct wick_b
         for (unsigned k = 0; k < names->count; k++) wick_buf_printf(out, "  %s = %lld,\n", names->values[k].name, (long long)names->values[k].value);
         wick_buf_text(out, "}\n\n");
     }
+    /* flatc takes tables in any order, but wants a union before the table that uses it. */
+    for (unsigned i = 0; i < schema->union_count; i++) print_schema_choice(schema, &schema->unions[i], out);
     for (unsigned i = 0; i < schema->table_count; i++) {
         const struct wick_flat_table *table = &schema->tables[i];
         wick_buf_printf(out, "table %s {\n", table->name);
         for (unsigned k = 0; k < table->count; k++) print_schema_field(schema, &table->fields[k], out);
         wick_buf_text(out, "}\n\n");
     }
-    for (unsigned i = 0; i < schema->union_count; i++) print_schema_choice(schema, &schema->unions[i], out);
     wick_buf_printf(out, "root_type %s;\nfile_identifier \"%s\";\n", schema->tables[schema->root].name, schema->idents[0]);
 }

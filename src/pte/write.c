@@ -82,6 +82,10 @@ static flat_ref add_extra(struct wick_flat_builder *b, const struct wick_pte_ten
 
 static flat_ref add_tensor(struct wick_flat_builder *b, const struct wick_pte_tensor_value *t)
 {
+    if (!t || t->shape.rank > WICK_RANK_MAX) {
+        if (b->status == WICK_OK) b->status = WICK_INVALID_ARGUMENT, b->why = "a tensor is missing or has too many dims";
+        return 0;
+    }
     flat_ref sizes = wick_flat_add_vector(b, FLAT_I32, t->shape.sizes, t->shape.rank, 0);
     flat_ref order = wick_flat_add_vector(b, FLAT_U8, t->shape.dim_order, t->shape.rank, 0);
     flat_ref allocation = add_allocation(b, t), extra = add_extra(b, t);

@@ -1,5 +1,5 @@
-/* pte/write_ptd.c - the tables before the segments of a .ptd tensor file (facts: an ordinary FlatBuffer with a block of 48 bytes spliced in after the
- * identifier). */
+/* pte/write_ptd.c - the tables before the segments of a .ptd tensor file: an ordinary FlatBuffer with a block of 48 bytes spliced in after the
+ * identifier. */
 #include "pte/write.h"
 
 #include "flat/build.h"

@@ -48,9 +48,8 @@ static void find_cut(struct wick_tok *tok)
 /* ---- texts ---- */
 
 /* The characters a byte-level piece stands for, or the piece itself. */
-static struct wick_str byte_level_text(struct wick_tok *tok, int32_t id, struct wick_buf *scratch)
+static struct wick_str byte_level_text(struct wick_tok *tok, int32_t id, struct wick_str piece, struct wick_buf *scratch)
 {
-    struct wick_str piece = tok->piece[id];
     if ((tok->flags[id] & WICK_TOK_IS_ADDED) || (tok->byte_level && !tok->key[id].data)) return piece;
     if (tok->byte_level) return tok->key[id];
     scratch->size = 0;
@@ -66,51 +65,81 @@ static struct wick_str byte_level_text(struct wick_tok *tok, int32_t id, struct 
     return (struct wick_str){scratch->data ? scratch->data : "", scratch->size};
 }
 
-/* The per-token steps of the decoder, then the metaspace character. a and b are scratch. */
-static wick_status step_text(struct wick_tok *tok, struct wick_str *text, struct wick_buf scratch[2], struct wick_tok_matching **matching, wick_error *err)
+/* One step on *text, which then may borrow `out`. */
+static wick_status apply(const struct wick_tok_step *step, struct wick_str *text, struct wick_buf *out, struct wick_tok_matching **matching, wick_error *err)
 {
-    int turn = 0;
-    for (size_t i = 0; i < tok->decoder.replaces.count; i++, turn ^= 1) {
-        scratch[turn].size = 0;
-        WICK_TRY(wick_tok_normalize_step(&tok->decoder.replaces.items[i], matching, *text, &scratch[turn], err));
-        *text = (struct wick_str){scratch[turn].data ? scratch[turn].data : "", scratch[turn].size};
-    }
-    if (tok->decoder.metaspace.size) {
-        struct wick_tok_step blank = {.kind = WICK_TOK_REPLACE, .content = WICK_STR(" "), .pattern = {.kind = WICK_TOK_BY_STRING, .string = tok->decoder.metaspace}};
-        scratch[turn].size = 0;
-        WICK_TRY(wick_tok_normalize_step(&blank, matching, *text, &scratch[turn], err));
-        *text = (struct wick_str){scratch[turn].data ? scratch[turn].data : "", scratch[turn].size};
-    }
+    out->size = 0;
+    WICK_TRY(wick_tok_normalize_step(step, matching, *text, out, err));
+    *text = (struct wick_str){out->data ? out->data : "", out->size};
     return WICK_OK;
 }
 
+/* Working space for one text after the other. */
+struct texts {
+    struct wick_buf scratch[3];
+    struct wick_tok_matching *matching;
+    const char *bytes; /* all 256, for the byte tokens */
+};
+
+/* A text that may be scratch is kept; equal ones share the piece. */
+static wick_status keep_text(struct wick_tok *tok, int32_t id, struct wick_str text, struct wick_str *to, wick_error *err)
+{
+    *to = wick_str_equal(text, tok->piece[id]) ? tok->piece[id] : wick_tok_intern(tok, text);
+    return to->data ? WICK_OK : wick_fail_oom(err, text.size, "texts");
+}
+
+/* The steps of the decoder that see single tokens: `source` becomes text[id] and, where that differs, first[id]. */
+static wick_status stepped_text(struct wick_tok *tok, int32_t id, struct wick_str source, struct texts *texts, wick_error *err)
+{
+    struct wick_str text = source, first;
+    for (size_t i = 0; i < tok->decoder.replaces.count; i++) {
+        WICK_TRY(apply(&tok->decoder.replaces.items[i], &text, &texts->scratch[i % 2], &texts->matching, err));
+    }
+    first = text;
+    if (tok->decoder.metaspace.size) {
+        struct wick_tok_step blank = {.kind = WICK_TOK_REPLACE, .content = WICK_STR(" "), .pattern = {.kind = WICK_TOK_BY_STRING, .string = tok->decoder.metaspace}};
+        struct wick_buf *out = &texts->scratch[tok->decoder.replaces.count % 2];
+        WICK_TRY(apply(&blank, &text, out, &texts->matching, err));
+        blank.content = WICK_STR("");
+        WICK_TRY(apply(&blank, &first, &texts->scratch[2], &texts->matching, err));
+    }
+    if (tok->first) WICK_TRY(keep_text(tok, id, first, &tok->first[id], err));
+    return keep_text(tok, id, text, &tok->text[id], err);
+}
+
+static wick_status find_text(struct wick_tok *tok, int32_t id, struct texts *texts, wick_error *err)
+{
+    struct wick_str source = tok->text[id].data ? tok->text[id] : tok->piece[id];
+    int byte = tok->decoder.byte_fallback ? wick_tok_byte_of(source) : -1;
+    if (byte >= 0) {
+        tok->text[id] = (struct wick_str){texts->bytes + byte, 1};
+        tok->flags[id] |= WICK_TOK_IS_BYTE;
+        if (tok->first) tok->first[id] = tok->text[id];
+        return WICK_OK;
+    }
+    if (!tok->decoder.byte_level) return stepped_text(tok, id, source, texts, err);
+    struct wick_str text = byte_level_text(tok, id, source, &texts->scratch[0]);
+    if (text.data == texts->scratch[0].data) return keep_text(tok, id, text, &tok->text[id], err);
+    tok->text[id] = text;
+    return WICK_OK;
+}
+
+/* What every id prints. A normalized added token prints what it was looked for as, like in the original. */
 static wick_status find_texts(struct wick_tok *tok, wick_error *err)
 {
-    struct wick_buf scratch[2] = {{0}, {0}};
-    struct wick_tok_matching *matching = NULL;
+    struct texts texts = {.matching = NULL};
+    wick_status status = WICK_OK;
     char *bytes = wick_arena_alloc(&tok->arena, 256, 1);
-    wick_status status = bytes ? WICK_OK : wick_fail_oom(err, 256, "texts");
-    for (int i = 0; bytes && i < 256; i++) bytes[i] = (char)i;
+    if (tok->decoder.metaspace_first) tok->first = WICK_NEW_ARRAY(&tok->arena, struct wick_str, (size_t)tok->limit);
+    if (!bytes || (tok->decoder.metaspace_first && !tok->first)) return wick_fail_oom(err, 256, "texts");
+    for (int i = 0; i < 256; i++) bytes[i] = (char)i;
+    texts.bytes = bytes;
+    for (size_t i = 0; i < tok->added_count; i++) tok->text[tok->added[i].id] = tok->added[i].pattern;
     for (int32_t id = 0; status == WICK_OK && id < tok->limit; id++) {
-        struct wick_str text = tok->piece[id];
-        if (!text.data) continue;
-        int byte = tok->decoder.byte_fallback ? wick_tok_byte_of(text) : -1;
-        if (byte >= 0) {
-            tok->text[id] = (struct wick_str){bytes + byte, 1};
-            tok->flags[id] |= WICK_TOK_IS_BYTE;
-            continue;
-        }
-        if (tok->decoder.byte_level) text = byte_level_text(tok, id, &scratch[0]);
-        else status = step_text(tok, &text, scratch, &matching, err);
-        if (status != WICK_OK) break;
-        bool borrowed = text.data == tok->piece[id].data || text.data == tok->key[id].data;
-        bool same = !borrowed && wick_str_equal(text, tok->piece[id]);
-        tok->text[id] = same ? tok->piece[id] : borrowed ? text : wick_tok_intern(tok, text);
-        if (!tok->text[id].data) status = wick_fail_oom(err, text.size, "texts");
+        if (tok->piece[id].data) status = find_text(tok, id, &texts, err);
     }
-    wick_buf_free(&scratch[0]);
-    wick_buf_free(&scratch[1]);
-    wick_tok_matching_free(matching);
+    for (int i = 0; i < 3; i++) wick_buf_free(&texts.scratch[i]);
+    wick_tok_matching_free(texts.matching);
     return status;
 }
 

@@ -116,19 +116,6 @@ void wick_tok_stream_init(struct wick_tok_stream *stream, const struct wick_tok 
     *stream = (struct wick_tok_stream){.tok = tok, .flags = flags, .begun = more, .strip_left = more ? 0 : tok->decoder.strip_start};
 }
 
-/* The first token of a text prints its metaspace characters as nothing. */
-static void feed_first(struct wick_tok_stream *stream, struct wick_str piece, struct wick_buf *out)
-{
-    struct wick_str mark = stream->tok->decoder.metaspace;
-    while (piece.size) {
-        size_t n = 0;
-        while (n < piece.size && !wick_str_starts((struct wick_str){piece.data + n, piece.size - n}, mark)) n++;
-        feed_bytes(stream, piece.data, n, out);
-        if (n < piece.size) n += mark.size;
-        piece = (struct wick_str){piece.data + n, piece.size - n};
-    }
-}
-
 void wick_tok_stream_feed(struct wick_tok_stream *stream, int32_t id, struct wick_buf *out)
 {
     const struct wick_tok *tok = stream->tok;
@@ -142,8 +129,8 @@ void wick_tok_stream_feed(struct wick_tok_stream *stream, int32_t id, struct wic
     /* Byte tokens only form characters among themselves; in a byte-level stream all tokens do. */
     if (!decoder->byte_level && !(flags & WICK_TOK_IS_BYTE)) drop_pending(stream, out);
     uint32_t strip_left = stream->strip_left;
-    if (first && decoder->metaspace_first && !(flags & WICK_TOK_IS_BYTE)) feed_first(stream, tok->piece[id], out);
-    else feed_bytes(stream, tok->text[id].data, tok->text[id].size, out);
+    struct wick_str text = first && tok->first ? tok->first[id] : tok->text[id];
+    feed_bytes(stream, text.data, text.size, out);
     if (decoder->strip_past_special && (flags & WICK_TOK_IS_SPECIAL)) stream->strip_left = strip_left;
 }
 

@@ -108,20 +108,11 @@ static wick_status encode_plain(struct wick_tok_work *work, struct wick_str text
     WICK_TRY(wick_tok_split(work, &text, at_start, &spans, &mapped));
     for (size_t i = 0; i < spans->count; i++) {
         struct wick_str piece = {text.data + spans->items[i].begin, spans->items[i].end - spans->items[i].begin};
-        if (mapped) {
-            unmap(piece, &work->raw);
-            piece = (struct wick_str){work->raw.data ? work->raw.data : "", work->raw.size};
-        }
-        if (work->escaped) {
-            /* Where the alphabet was mapped, the bytes were those of the escapes. */
-            struct wick_buf bytes = {0};
-            unescape(piece, &bytes);
-            wick_buf_free(&work->raw);
-            work->raw = bytes;
-            piece = (struct wick_str){bytes.data ? bytes.data : "", bytes.size};
-            if (!bytes.failed) WICK_TRY(check_bytes(work, piece));
-        }
+        if (mapped) unmap(piece, &work->raw);
+        else if (work->escaped) unescape(piece, &work->raw);
+        if (mapped || work->escaped) piece = (struct wick_str){work->raw.data ? work->raw.data : "", work->raw.size};
         if (work->raw.failed) return wick_fail_oom(work->err, piece.size, "a piece");
+        if (work->escaped) WICK_TRY(check_bytes(work, piece));
         WICK_TRY(wick_tok_merge_piece(work, piece));
     }
     return work->out->failed ? wick_fail_oom(work->err, work->out->count, "ids") : WICK_OK;

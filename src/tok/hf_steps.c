@@ -225,7 +225,11 @@ static wick_status take_pre_tokenizer(struct wick_tok *tok, void *state, const j
         step->invert = true;
         return wick_tok_regex_compile(&step->pattern.regex, WICK_STR("\\w+|[^\\w\\s]+"), WICK_TOK_RUST, err);
     }
-    if (wick_str_is(type, "Metaspace")) return take_metaspace(tok, json, step, err);
+    if (wick_str_is(type, "Metaspace")) {
+        /* The alphabet of the bytes has no such character. */
+        if (tok->byte_level) return wick_fail(err, WICK_NOT_SUPPORTED, "Metaspace after ByteLevel");
+        return take_metaspace(tok, json, step, err);
+    }
     return not_known(type, "Sequence, ByteLevel, Split, Digits, Punctuation, Whitespace, WhitespaceSplit, Metaspace", err);
 }
 

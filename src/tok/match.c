@@ -108,7 +108,8 @@ bool wick_tok_matcher_next(const struct wick_tok_matcher *matcher, struct wick_s
             n = wick_utf8_next(text.data + end, text.size - end, &code);
             if (n == 0 || !wick_tok_in_class(code, WICK_TOK_CLASS_SPACE)) break;
         }
-        *match = (struct wick_tok_match){token, WICK_MAX(begin, taken), end};
+        if (token->lstrip && end <= taken) continue; /* white space that the match before has taken along */
+        *match = (struct wick_tok_match){token, WICK_MAX(begin, taken), WICK_MAX(end, taken)};
         return true;
     }
     *from = text.size;

@@ -69,7 +69,7 @@ struct wick_tok_decoder {
     bool byte_fallback; /* tokens <0xHH> are single bytes */
     bool join_blank;    /* a blank between tokens: no decoder was given */
     struct wick_tok_steps replaces; /* per token: WICK_TOK_REPLACE and WICK_TOK_TRIM */
-    struct wick_str metaspace;      /* this character is a blank, and nothing in the first token if metaspace_first */
+    struct wick_str metaspace; /* this character is a blank, and nothing in the first token if metaspace_first */
     bool metaspace_first;
     /* Of the whole text: how many `strip` characters may go at each end. */
     struct wick_str strip;
@@ -101,6 +101,7 @@ struct wick_tok {
     struct wick_str *piece; /* the file's spelling; data NULL: a hole */
     struct wick_str *key;   /* what the model matches: the bytes a byte-level piece stands for, else the piece */
     struct wick_str *text;  /* what the id prints, but for what depends on its neighbours */
+    struct wick_str *first; /* what the id prints as the first of a text, where that differs (decoder.metaspace_first); else NULL */
     uint8_t *flags;
     struct wick_tok_map by_piece; /* all */
     struct wick_tok_map by_key;   /* the model's */
@@ -205,9 +206,15 @@ wick_status wick_tok_normalize_step(const struct wick_tok_step *step, struct wic
                                     wick_error *err) WICK_MUST_CHECK;
 /* Runs the splitters: *spans are the pieces of *text in order. *mapped: text is in the byte-level alphabet. (split.c) */
 wick_status wick_tok_split(struct wick_tok_work *work, struct wick_str *text, bool at_start, struct wick_tok_spans **spans, bool *mapped) WICK_MUST_CHECK;
-/* The next match of a pattern at or after `from`. (split.c) */
-wick_status wick_tok_pattern_find(const struct wick_tok_pattern *pattern, struct wick_tok_matching **matching, struct wick_str text, size_t from, bool *found,
-                                  size_t *begin, size_t *end, wick_error *err) WICK_MUST_CHECK;
+/* Goes through the matches of a pattern in a text. An empty match right behind a match does not count. (split.c) */
+struct wick_tok_finder {
+    const struct wick_tok_pattern *pattern;
+    struct wick_str text;
+    size_t begin, end; /* of the match found; end 0 before the first */
+    size_t from;       /* where to look next */
+    bool any;
+};
+wick_status wick_tok_finder_next(struct wick_tok_finder *finder, struct wick_tok_matching **matching, bool *found, wick_error *err) WICK_MUST_CHECK;
 /* Appends the ids of one piece. (merge.c) */
 wick_status wick_tok_merge_piece(struct wick_tok_work *work, struct wick_str piece) WICK_MUST_CHECK;
 

@@ -27,18 +27,14 @@ static size_t space_at_end(struct wick_str text)
 
 static wick_status replace(const struct wick_tok_step *step, struct wick_tok_matching **matching, struct wick_str text, struct wick_buf *out, wick_error *err)
 {
-    size_t copied = 0, from = 0, begin, end;
-    for (bool found = true; found && from <= text.size;) {
-        WICK_TRY(wick_tok_pattern_find(&step->pattern, matching, text, from, &found, &begin, &end, err));
+    struct wick_tok_finder finder = {.pattern = &step->pattern, .text = text};
+    size_t copied = 0;
+    for (bool found = true;;) {
+        WICK_TRY(wick_tok_finder_next(&finder, matching, &found, err));
         if (!found) break;
-        wick_buf_append(out, text.data + copied, begin - copied);
+        wick_buf_append(out, text.data + copied, finder.begin - copied);
         wick_buf_append(out, step->content.data, step->content.size);
-        copied = end;
-        from = end;
-        if (begin < end) continue;
-        /* An empty match: the next search begins one character later. */
-        size_t n = end < text.size ? wick_utf8_next(text.data + end, text.size - end, NULL) : 1;
-        from = end + (n ? n : 1);
+        copied = finder.end;
     }
     wick_buf_append(out, text.data + copied, text.size - copied);
     return WICK_OK;

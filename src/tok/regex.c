@@ -1,7 +1,7 @@
 /* tok/regex.c - translates a pattern to PCRE2's syntax, compiles and runs it; see regex.h.
  *
- * What differs between the engines and is rewritten: \s \S \w \W (PCRE2's sets are not quite Unicode's), \uXXXX, and classes
- * with an intersection, [a&&[^b]]. */
+ * What differs between the engines and is rewritten: \s \S \w \W \b \B (PCRE2's sets are not quite Unicode's), scripts by
+ * name, \uXXXX, and classes with an intersection, [a&&[^b]]. */
 #include "tok/regex.h"
 
 #include <stdlib.h>
@@ -10,7 +10,10 @@
 #include <pcre2.h>
 
 #define SPACES "\\x{9}-\\x{d}\\x{20}\\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}"
-#define WORDS "\\p{L}\\p{M}\\p{Nd}\\p{Nl}\\p{Pc}\\x{200c}\\x{200d}"
+/* Alphabetic, marks, digits, connectors; then what each dialect adds (Oniguruma has Latin-1's own idea of a word). */
+#define WORDS "\\p{L}\\p{M}\\p{Nd}\\p{Nl}\\p{Pc}\\x{24b6}-\\x{24e9}\\x{1f130}-\\x{1f149}\\x{1f150}-\\x{1f169}\\x{1f170}-\\x{1f189}"
+#define ONIGURUMA_WORDS "\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}"
+#define RUST_WORDS "\\x{200c}\\x{200d}"
 
 enum {
     PATTERN_LIMIT = 1 << 16,     /* bytes of a pattern */
@@ -32,9 +35,53 @@ struct wick_tok_matching {
 
 struct translation {
     struct wick_str pattern;
+    enum wick_tok_dialect dialect;
     size_t at;
     struct wick_buf out;
 };
+
+/* \b or \B by the dialect's idea of a word. */
+static void put_boundary(struct translation *t, const char *words, bool boundary)
+{
+    wick_buf_printf(&t->out, "(?:(?<=[" WORDS "%s])(?%c[" WORDS "%s])|(?<![" WORDS "%s])(?%c[" WORDS "%s]))", words, boundary ? '!' : '=', words, words,
+                    boundary ? '=' : '!', words);
+}
+
+static void put_set(struct translation *t, const char *open, const char *set, const char *more, bool in_class)
+{
+    if (!in_class) wick_buf_text(&t->out, open);
+    wick_buf_text(&t->out, set);
+    wick_buf_text(&t->out, more);
+    if (!in_class) wick_buf_text(&t->out, "]");
+}
+
+/* Whether PCRE2 knows \p{sc:name}. */
+static bool is_script(struct wick_str name)
+{
+    char pattern[64] = "\\p{sc:";
+    int code = 0;
+    PCRE2_SIZE offset = 0;
+    if (name.size < 3 || name.size > 40) return false;
+    memcpy(pattern + 6, name.data, name.size);
+    memcpy(pattern + 6 + name.size, "}", 2);
+    pcre2_code *compiled = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, PCRE2_UTF, &code, &offset, NULL);
+    pcre2_code_free(compiled);
+    return compiled != NULL;
+}
+
+/* \p{...}, the cursor on the backslash: a script's name means just the script, which newer PCRE2 must be told. */
+static bool translate_property(struct translation *t)
+{
+    const char *p = t->pattern.data + t->at, *close = memchr(p, '}', t->pattern.size - t->at);
+    bool negated = p[3] == '^';
+    const char *name = p + (negated ? 4 : 3);
+    if (!close || close < name || !is_script((struct wick_str){name, (size_t)(close - name)})) return false;
+    wick_buf_append(&t->out, p, (size_t)(name - p));
+    wick_buf_text(&t->out, "sc:");
+    wick_buf_append(&t->out, name, (size_t)(close - name) + 1);
+    t->at += (size_t)(close - p) + 1;
+    return true;
+}
 
 /* One escape, the cursor on the backslash. */
 static void translate_escape(struct translation *t, bool in_class)
@@ -43,11 +90,14 @@ static void translate_escape(struct translation *t, bool in_class)
     size_t left = t->pattern.size - t->at;
     char c = left > 1 ? p[1] : 0;
     size_t n = left > 1 ? 2 : left;
-    if (c == 's') wick_buf_text(&t->out, in_class ? SPACES : "[" SPACES "]");
-    else if (c == 'w') wick_buf_text(&t->out, in_class ? WORDS : "[" WORDS "]");
-    else if (c == 'h') wick_buf_text(&t->out, in_class ? "0-9a-fA-F" : "[0-9a-fA-F]");
-    else if (c == 'S' && !in_class) wick_buf_text(&t->out, "[^" SPACES "]");
-    else if (c == 'W' && !in_class) wick_buf_text(&t->out, "[^" WORDS "]");
+    const char *words = t->dialect == WICK_TOK_ONIGURUMA ? ONIGURUMA_WORDS : RUST_WORDS;
+    if (left > 4 && (c == 'p' || c == 'P') && p[2] == '{' && translate_property(t)) return;
+    if (c == 's') put_set(t, "[", SPACES, "", in_class);
+    else if (c == 'w') put_set(t, "[", WORDS, words, in_class);
+    else if (c == 'h') put_set(t, "[", "0-9a-fA-F", "", in_class);
+    else if ((c == 'b' || c == 'B') && !in_class) put_boundary(t, words, c == 'b');
+    else if (c == 'S' && !in_class) put_set(t, "[^", SPACES, "", false);
+    else if (c == 'W' && !in_class) put_set(t, "[^", WORDS, words, false);
     else if (c == 'u' && left >= 6) wick_buf_printf(&t->out, "\\x{%.4s}", p + 2), n = 6;
     else wick_buf_append(&t->out, p, n);
     t->at += n;
@@ -156,7 +206,7 @@ static wick_status translate(struct translation *t, wick_error *err)
 
 wick_status wick_tok_regex_compile(struct wick_tok_regex **regex, struct wick_str pattern, enum wick_tok_dialect dialect, wick_error *err)
 {
-    struct translation t = {.pattern = pattern};
+    struct translation t = {.pattern = pattern, .dialect = dialect};
     pcre2_compile_context *context = NULL;
     *regex = NULL;
     if (pattern.size > PATTERN_LIMIT) return wick_fail(err, WICK_INVALID_TOKENIZER, "pattern: %zu bytes are more than the %d allowed", pattern.size, PATTERN_LIMIT);

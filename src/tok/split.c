@@ -54,8 +54,8 @@ static bool find_class(struct wick_str text, enum wick_tok_class class, size_t f
     return false;
 }
 
-wick_status wick_tok_pattern_find(const struct wick_tok_pattern *pattern, struct wick_tok_matching **matching, struct wick_str text, size_t from, bool *found,
-                                  size_t *begin, size_t *end, wick_error *err)
+static wick_status find_pattern(const struct wick_tok_pattern *pattern, struct wick_tok_matching **matching, struct wick_str text, size_t from, bool *found,
+                                size_t *begin, size_t *end, wick_error *err)
 {
     if (pattern->kind == WICK_TOK_BY_STRING) {
         *found = find_string(text, pattern->string, from, begin);
@@ -69,6 +69,26 @@ wick_status wick_tok_pattern_find(const struct wick_tok_pattern *pattern, struct
     if (!*matching) *matching = wick_tok_matching_new();
     if (!*matching) return wick_fail_oom(err, 0, "pattern matching");
     return wick_tok_regex_find(pattern->regex, *matching, text, from, found, begin, end, err);
+}
+
+wick_status wick_tok_finder_next(struct wick_tok_finder *finder, struct wick_tok_matching **matching, bool *found, wick_error *err)
+{
+    struct wick_str text = finder->text;
+    size_t begin = 0, end = 0;
+    for (*found = false; finder->from <= text.size;) {
+        WICK_TRY(find_pattern(finder->pattern, matching, text, finder->from, found, &begin, &end, err));
+        if (!*found) return WICK_OK;
+        if (begin < end || !finder->any || begin != finder->end) {
+            finder->begin = begin;
+            finder->end = finder->from = end;
+            finder->any = true;
+            return WICK_OK;
+        }
+        size_t n = end < text.size ? wick_utf8_next(text.data + end, text.size - end, NULL) : 1;
+        finder->from = end + (n ? n : 1);
+        *found = false;
+    }
+    return WICK_OK;
 }
 
 /* ---- splitting one span ---- */
@@ -107,21 +127,15 @@ static wick_status split_span(struct wick_tok_work *work, const struct wick_tok_
 {
     struct wick_str part = {text.data + span.begin, span.end - span.begin};
     struct joiner joiner = {out, step->behavior, step->invert, false, out->count};
-    size_t done = 0, from = 0, begin = 0, end = 0;
-    bool found = true, ok = true, last = false; /* last: a match ended at `done` */
-    while (ok && from <= part.size) {
-        WICK_TRY(wick_tok_pattern_find(&step->pattern, &work->matching, part, from, &found, &begin, &end, work->err));
+    struct wick_tok_finder finder = {.pattern = &step->pattern, .text = part};
+    size_t done = 0;
+    bool found = true, ok = true;
+    while (ok) {
+        WICK_TRY(wick_tok_finder_next(&finder, &work->matching, &found, work->err));
         if (!found) break;
-        if (begin == end && last && begin == done) {
-            /* An empty match right behind a match does not count: on to the next character. */
-            size_t n = from < part.size ? wick_utf8_next(part.data + from, part.size - from, NULL) : 1;
-            from += n ? n : 1;
-            continue;
-        }
-        if (begin > done) ok = join(&joiner, span.begin + done, span.begin + begin, false);
-        ok = ok && join(&joiner, span.begin + begin, span.begin + end, true);
-        done = from = end;
-        last = true;
+        if (finder.begin > done) ok = join(&joiner, span.begin + done, span.begin + finder.begin, false);
+        ok = ok && join(&joiner, span.begin + finder.begin, span.begin + finder.end, true);
+        done = finder.end;
     }
     if (ok && done < part.size) ok = join(&joiner, span.begin + done, span.end, false);
     if (!ok) return wick_fail_oom(work->err, out->count, "pieces");
@@ -156,14 +170,21 @@ static bool add_blanks(struct wick_str text, struct wick_tok_spans *spans, struc
     return !out->failed;
 }
 
-static bool map_bytes(struct wick_str text, struct wick_tok_spans *spans, struct wick_buf *out)
+/* `escaped`: characters from WICK_TOK_ESCAPE_BASE on are single bytes. */
+static bool map_bytes(struct wick_str text, bool escaped, struct wick_tok_spans *spans, struct wick_buf *out)
 {
     for (size_t i = 0; i < spans->count; i++) {
         struct wick_tok_span *span = &spans->items[i];
         size_t begin = out->size;
         for (size_t at = span->begin; at < span->end; at++) {
             char bytes[4];
-            wick_buf_append(out, bytes, wick_utf8_put(wick_tok_byte_char((uint8_t)text.data[at]), bytes));
+            uint32_t code = 0;
+            uint8_t byte = (uint8_t)text.data[at];
+            if (escaped && wick_utf8_next(text.data + at, span->end - at, &code) == 4 && code >= WICK_TOK_ESCAPE_BASE) {
+                byte = (uint8_t)(code - WICK_TOK_ESCAPE_BASE);
+                at += 3;
+            }
+            wick_buf_append(out, bytes, wick_utf8_put(wick_tok_byte_char(byte), bytes));
         }
         *span = (struct wick_tok_span){(uint32_t)begin, (uint32_t)out->size};
     }
@@ -240,7 +261,7 @@ static wick_status run_step(struct stage *stage, const struct wick_tok_step *ste
     if (step->pattern.regex) WICK_TRY(split_stage(stage, step));
     if (last) return WICK_OK;
     stage->mapped = true;
-    return finish_text(stage, map_bytes(stage->text, &stage->work->spans[stage->span_turn], begin_text(stage)));
+    return finish_text(stage, map_bytes(stage->text, stage->work->escaped, &stage->work->spans[stage->span_turn], begin_text(stage)));
 }
 
 wick_status wick_tok_split(struct wick_tok_work *work, struct wick_str *text, bool at_start, struct wick_tok_spans **spans, bool *mapped)

@@ -55,7 +55,11 @@ static wick_status set_input(wick_runner *runner, size_t i, const json_t *entry,
     if (json_is_boolean(value)) return wick_runner_set_bool(runner, i, json_is_true(value), err);
     if (json_is_integer(value)) return wick_runner_set_int(runner, i, json_integer_value(value), err);
     if (json_is_real(value)) return wick_runner_set_double(runner, i, json_real_value(value), err);
-    if (json_is_string(value)) return wick_runner_set_string(runner, i, json_string_value(value), err);
+    const char *text = json_string_value(value);
+    if (text && strncmp(text, "int:", 4) == 0) return wick_runner_set_int(runner, i, strtoll(text + 4, NULL, 10), err);
+    if (text && strncmp(text, "float:", 6) == 0) return wick_runner_set_double(runner, i, strtod(text + 6, NULL), err);
+    if (text && strncmp(text, "bool:", 5) == 0) return wick_runner_set_bool(runner, i, text[5] == '1', err);
+    if (text) return wick_runner_set_string(runner, i, text, err);
     const json_t *shape = json_object_get(entry, "shape"), *order = json_object_get(entry, "dim_order");
     int32_t sizes[WICK_MAX_RANK] = {0};
     uint8_t dims[WICK_MAX_RANK] = {0};

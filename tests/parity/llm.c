@@ -155,7 +155,8 @@ static bool compare_step(void *user, const float *logits, size_t count)
     const json_t *step = json_array_get(s->steps, s->step++), *ids = json_object_get(step, "ids"), *values = json_object_get(step, "logits");
     if (!step || !values) return false;
     double lse = json_number_value(json_object_get(step, "lse")), top = -INFINITY, total = 0;
-    for (size_t i = 0; i < count; i++) top = fmax(top, logits[i]);
+    for (size_t i = 0; i < count; i++)
+        if (logits[i] > top) top = logits[i];
     for (size_t i = 0; i < count; i++) total += exp(logits[i] - top);
     double ours = top + log(total), kl = 0, rest = 1, our_rest = 1;
     for (size_t k = 0; k < json_array_size(ids); k++) {

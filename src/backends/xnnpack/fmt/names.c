@@ -25,19 +25,9 @@ const char *wick_xnn_datatype_name(int datatype)
     return "?";
 }
 
-static bool ends_with_id(const char *name) { return wick_str_ends(wick_str_of(name), WICK_STR("_id")); }
-static bool is_bare(const char *name)
-{
-    static const char *const bare[] = {"query", "key", "value", "scale", "mask", "output", "input", NULL};
-    for (const char *const *n = bare; *n; n++)
-        if (strcmp(*n, name) == 0) return true;
-    return false;
-}
-
 bool wick_xnn_slot_is_id(const struct wick_flat_table *table, uint32_t slot)
 {
-    const char *name = table->fields[slot].name;
-    return table->fields[slot].kind == FLAT_SCALAR && table->fields[slot].of == FLAT_U32 && (ends_with_id(name) || is_bare(name));
+    return wick_str_ends(wick_str_of(table->fields[slot].name), WICK_STR("_id")); /* schema.h names them so */
 }
 
 bool wick_xnn_slot_is_output(const struct wick_flat_table *table, uint32_t slot)

@@ -5,12 +5,19 @@
 #include "base/checked.h"
 #include "flat/read.h"
 
+#include <math.h>
+#include <stdlib.h>
+
+struct id_entry {
+    uint32_t id, index;
+};
+
 struct parser {
     const uint8_t *data; /* of the payload */
     struct wick_xnn_header header;
     struct wick_arena *arena;
     struct wick_xnn_graph *graph;
-    uint32_t *ids;       /* serialized ids of values, by index */
+    struct id_entry *ids; /* serialized ids of values, ascending */
     wick_error *err;
 };
 
@@ -123,6 +130,8 @@ static wick_status parse_value(struct parser *p, struct flat_table at, uint32_t 
     for (uint32_t i = 0; i < dims.count; i++) v->dims.items[i] = flat_vec_u32(dims, i);
     if (v->datatype <= XNN_DATATYPE_INVALID || v->datatype > XNN_DATATYPE_BF16)
         return wick_fail(p->err, WICK_INVALID_PROGRAM, "XNNPACK payload: value %u: datatype %d is unknown", index, (int)v->datatype);
+    if (v->dq_datatype < XNN_DATATYPE_INVALID || v->dq_datatype > XNN_DATATYPE_BF16)
+        return wick_fail(p->err, WICK_INVALID_PROGRAM, "XNNPACK payload: value %u: dq_datatype %d is unknown", index, (int)v->dq_datatype);
     if (v->constant && v->constant >= p->graph->constant_count)
         return wick_fail(p->err, WICK_INVALID_PROGRAM, "XNNPACK payload: value %u: no constant %u", index, v->constant);
     if (v->flags > WICK_XNN_VALUE_OUTPUT) return wick_fail(p->err, WICK_INVALID_PROGRAM, "XNNPACK payload: value %u: flags 0x%x are unknown", index, v->flags);
@@ -130,29 +139,38 @@ static wick_status parse_value(struct parser *p, struct flat_table at, uint32_t 
     else if (v->external_id >= p->graph->extern_count)
         return wick_fail(p->err, WICK_INVALID_PROGRAM, "XNNPACK payload: value %u: external id %u of %u", index, v->external_id, p->graph->extern_count);
     if (v->id == WICK_XNN_NO_ID) return wick_fail(p->err, WICK_INVALID_PROGRAM, "XNNPACK payload: value %u has no id", index);
-    p->ids[index] = v->id;
+    p->ids[index] = (struct id_entry){v->id, index};
     return type == XNN_VALUE_QUANTIZED_TENSOR ? parse_quant(p, inner, index, &v->quant) : WICK_OK;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    uint32_t x = ((const struct id_entry *)a)->id, y = ((const struct id_entry *)b)->id;
+    return (x > y) - (x < y);
 }
 
 static wick_status parse_values(struct parser *p, struct flat_vec values)
 {
     p->graph->values = WICK_NEW_ARRAY(p->arena, struct wick_xnn_value, values.count);
-    p->ids = WICK_NEW_ARRAY(p->arena, uint32_t, values.count);
+    p->ids = WICK_NEW_ARRAY(p->arena, struct id_entry, values.count);
     p->graph->value_count = values.count;
     if (!p->graph->values || !p->ids) return no_memory(p);
     for (uint32_t i = 0; i < values.count; i++) WICK_TRY(parse_value(p, flat_vec_table(values, i), i));
+    qsort(p->ids, values.count, sizeof *p->ids, by_id);
+    for (uint32_t i = 1; i < values.count; i++)
+        if (p->ids[i].id == p->ids[i - 1].id)
+            return wick_fail(p->err, WICK_INVALID_PROGRAM, "XNNPACK payload: values %u and %u have the same id %u", p->ids[i - 1].index, p->ids[i].index, p->ids[i].id);
     return WICK_OK;
 }
 
 /* ---- nodes ---- */
 
-/* The original numbers values by their index, so look there first. */
 static bool find_value(const struct parser *p, uint32_t id, uint32_t *index)
 {
-    if (id < p->graph->value_count && p->ids[id] == id) return *index = id, true;
-    for (uint32_t i = 0; i < p->graph->value_count; i++)
-        if (p->ids[i] == id) return *index = i, true;
-    return false;
+    struct id_entry key = {id, 0};
+    const struct id_entry *entry = bsearch(&key, p->ids, p->graph->value_count, sizeof key, by_id);
+    if (entry) *index = entry->index;
+    return entry != NULL;
 }
 
 static wick_status parse_slot(struct parser *p, const struct wick_flat_table *table, struct flat_table at, uint32_t slot, uint32_t number, struct wick_xnn_node *node, uint32_t *lists)
@@ -181,10 +199,14 @@ static wick_status parse_node(struct parser *p, struct flat_table at, uint32_t n
     if (!table || !inner.at) return wick_fail(p->err, WICK_NOT_IMPLEMENTED, "XNNPACK payload: node %u is of unknown kind %u", number, node->kind);
     node->debug_handle = flat_u32(at, XNN_XNODE_DEBUG_HANDLE, 0);
     node->clamped = limits.at != NULL;
-    node->output_min = flat_f32(limits, XNN_MIN_MAX_OUTPUT_MIN, 0);
-    node->output_max = flat_f32(limits, XNN_MIN_MAX_OUTPUT_MAX, 0);
+    node->output_min = node->clamped ? flat_f32(limits, XNN_MIN_MAX_OUTPUT_MIN, 0) : -INFINITY;
+    node->output_max = node->clamped ? flat_f32(limits, XNN_MIN_MAX_OUTPUT_MAX, 0) : INFINITY;
     uint32_t lists = 0;
     for (uint32_t slot = 0; slot < table->count; slot++) WICK_TRY(parse_slot(p, table, inner, slot, number, node, &lists));
+    /* The original reads num_dims entries of the list, however many there are. */
+    if (strcmp(table->fields[0].name, "num_dims") == 0 && node->slots[0] != node->lists[0].count)
+        return wick_fail(p->err, WICK_INVALID_PROGRAM, "XNNPACK payload: node %u (%s): num_dims is %u, its list has %u", number, wick_xnn_node_name(node->kind), node->slots[0],
+                         node->lists[0].count);
     return WICK_OK;
 }
 

@@ -1,4 +1,4 @@
-/* backends/xnnpack/fmt/write.c - the structs of payload.h into a payload, by the rules the original's readers want (facts: xnnpack 8, writer). */
+/* backends/xnnpack/fmt/write.c - the structs of payload.h into a payload, by the rules that the original's readers want. Next: a segment of the program. */
 #include "backends/xnnpack/fmt/payload.h"
 
 #include "base/checked.h"
@@ -44,6 +44,7 @@ static flat_ref add_value(struct wick_flat_builder *b, const struct wick_xnn_val
     wick_flat_set_int(b, XNN_TENSOR_EXTERNAL_ID, v->external_id);
     wick_flat_set_int(b, XNN_TENSOR_FLAGS, v->flags);
     wick_flat_set_int(b, XNN_TENSOR_ID_OUT, index);
+    wick_flat_set_int(b, XNN_TENSOR_DQ_DATATYPE, v->dq_datatype);
     flat_ref tensor = wick_flat_table_end(b);
     if (v->quant.kind != XNN_QUANT_NONE) {
         flat_ref quant = add_quant(b, &v->quant);

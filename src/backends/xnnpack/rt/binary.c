@@ -6,6 +6,7 @@
 #include "backends/xnnpack/rt/sizes.h"
 #include "backends/xnnpack/rt/expand.h"
 #include "backends/xnnpack/rt/ops.h"
+#include "ukernel/ukernels.h"
 
 enum { BINARY_GRAIN = 8 * 1024 }; /* elements a task should at least have */
 
@@ -58,14 +59,6 @@ static void join_dims(struct pairing *p, const struct wick_xnn_sizes *a, const s
     p->rank = rank;
 }
 
-static void clamp(float *y, size_t n, float min, float max)
-{
-    for (size_t i = 0; i < n; i++) {
-        float v = y[i] < min ? min : y[i];
-        y[i] = v > max ? max : v;
-    }
-}
-
 /* One run of n elements: y from `to`, a from `ia`, b from `ib`. */
 static void pair_run(const struct pairing *p, size_t to, size_t ia, size_t ib, size_t n)
 {
@@ -73,7 +66,7 @@ static void pair_run(const struct pairing *p, size_t to, size_t ia, size_t ib, s
     if (p->floats) {
         float *y = (float *)p->y + to;
         p->pair(p->uk, n, (const float *)p->a + ia, sa, (const float *)p->b + ib, sb, y);
-        if (p->clamped) clamp(y, n, p->min, p->max);
+        if (p->clamped) p->uk->clamp(n, y, p->min, p->max, y);
         return;
     }
     float a[WICK_XNN_BLOCK], b[WICK_XNN_BLOCK];
@@ -82,7 +75,7 @@ static void pair_run(const struct pairing *p, size_t to, size_t ia, size_t ib, s
         wick_xnn_lane_load(&p->lane_a, p->uk, p->a, ia + i * sa, sa ? m : 1, a);
         wick_xnn_lane_load(&p->lane_b, p->uk, p->b, ib + i * sb, sb ? m : 1, b);
         p->pair(p->uk, m, a, sa, b, sb, a);
-        if (p->clamped) clamp(a, m, p->min, p->max);
+        if (p->clamped) p->uk->clamp(m, a, p->min, p->max, a);
         wick_xnn_lane_store(&p->lane_y, p->uk, p->y, to + i, m, a);
     }
 }
@@ -151,38 +144,36 @@ static wick_status infer_pair(const struct wick_args *args, struct wick_shape *o
 
 /* ---- the kernels ---- */
 
-/* x: an element of a, w: of b. */
-#define PAIR(name, expression)                                                                                                              \
+/* Vectors of one length go to the micro-kernel `vectors`; a number with a vector is a loop here. x: an element of a, w: of b. */
+#define PAIR(name, vectors, expression)                                                                                                     \
     static void pair_##name(const struct wick_ukernels *uk, size_t n, const float *a, size_t sa, const float *b, size_t sb, float *y)       \
     {                                                                                                                                       \
-        (void)uk;                                                                                                                           \
-        if (sa && sb) {                                                                                                                     \
+        const float x0 = a[0], w0 = b[0];                                                                                                   \
+        if (sa && sb) vectors;                                                                                                              \
+        else if (sa)                                                                                                                        \
             for (size_t i = 0; i < n; i++) {                                                                                                \
-                float x = a[i], w = b[i];                                                                                                   \
+                const float x = a[i], w = w0;                                                                                               \
                 y[i] = (expression);                                                                                                        \
             }                                                                                                                               \
-        } else if (sa) {                                                                                                                    \
-            const float w = b[0];                                                                                                           \
+        else                                                                                                                                \
             for (size_t i = 0; i < n; i++) {                                                                                                \
-                float x = a[i];                                                                                                             \
+                const float x = x0, w = b[i];                                                                                               \
                 y[i] = (expression);                                                                                                        \
             }                                                                                                                               \
-        } else {                                                                                                                            \
-            const float x = a[0];                                                                                                           \
-            for (size_t i = 0; i < n; i++) {                                                                                                \
-                float w = b[i];                                                                                                             \
-                y[i] = (expression);                                                                                                        \
-            }                                                                                                                               \
-        }                                                                                                                                   \
     }
 
-PAIR(add, x + w)
-PAIR(subtract, x - w)
-PAIR(multiply, x *w)
-PAIR(divide, x / w)
-PAIR(minimum, x < w ? x : w)
-PAIR(maximum, x > w ? x : w)
-PAIR(prelu, x < 0 ? x * w : x)
+static void prelu_vectors(size_t n, const float *a, const float *b, float *y)
+{
+    for (size_t i = 0; i < n; i++) y[i] = a[i] < 0 ? a[i] * b[i] : a[i];
+}
+
+PAIR(add, uk->add(n, a, b, y), x + w)
+PAIR(subtract, uk->sub(n, a, b, y), x - w)
+PAIR(multiply, uk->mul(n, a, b, y), x *w)
+PAIR(divide, uk->div(n, a, b, y), x / w)
+PAIR(minimum, uk->min(n, a, b, y), x < w ? x : w)
+PAIR(maximum, uk->max(n, a, b, y), x > w ? x : w)
+PAIR(prelu, ((void)uk, prelu_vectors(n, a, b, y)), x < 0 ? x * w : x)
 
 #define BINARY_OP(name)                                                                                                                     \
     static wick_status run_##name(const struct wick_args *args, const void *state, struct wick_run *run)                                    \

@@ -6,6 +6,7 @@
 #include "backends/xnnpack/rt/expand.h"
 #include "backends/xnnpack/rt/ops.h"
 #include "backends/xnnpack/rt/window.h"
+#include "ukernel/ukernels.h"
 
 enum { DEPTHWISE_GRAIN = 8 * 1024 }; /* multiply-adds a task should at least have */
 
@@ -26,9 +27,8 @@ struct depthwise {
 };
 
 /* acc[i] += x[channel of i] * weight[i] for output channels [first, first + n). */
-static void add_tap(const struct depthwise *d, const float *x, size_t multiplier, size_t first, const float *weight, float *acc, size_t n)
+static void add_tap(const float *x, size_t multiplier, size_t first, const float *weight, float *acc, size_t n)
 {
-    (void)d;
     if (multiplier == 1) {
         for (size_t i = 0; i < n; i++) acc[i] += x[i] * weight[i];
     } else {
@@ -47,7 +47,8 @@ static void depthwise_block(const struct depthwise *d, int64_t image, int64_t oy
     int64_t y0 = oy * d->p[WICK_XNN_STRIDE_H] - d->p[WICK_XNN_TOP], x0 = ox * d->p[WICK_XNN_STRIDE_W] - d->p[WICK_XNN_LEFT], ky0, ky1, kx0, kx1;
     wick_xnn_window_taps(y0, d->p[WICK_XNN_DILATION_H], d->p[WICK_XNN_KERNEL_H], d->h, &ky0, &ky1);
     wick_xnn_window_taps(x0, d->p[WICK_XNN_DILATION_W], d->p[WICK_XNN_KERNEL_W], d->w, &kx0, &kx1);
-    memcpy(acc, s->bias + first, n * sizeof *acc);
+    if (s->scales) memset(acc, 0, n * sizeof *acc);
+    else memcpy(acc, s->bias + first, n * sizeof *acc);
     for (int64_t ky = ky0; ky < ky1; ky++) {
         for (int64_t kx = kx0; kx < kx1; kx++) {
             int64_t iy = y0 + ky * d->p[WICK_XNN_DILATION_H], ix = x0 + kx * d->p[WICK_XNN_DILATION_W];
@@ -57,14 +58,11 @@ static void depthwise_block(const struct depthwise *d, int64_t image, int64_t oy
                 wick_xnn_lane_load(&s->x, d->uk, d->x, from, channels, block);
                 x = block;
             }
-            add_tap(d, x, multiplier, first, s->weights + (size_t)(ky * d->p[WICK_XNN_KERNEL_W] + kx) * outputs + first, acc, n);
+            add_tap(x, multiplier, first, s->weights + (size_t)(ky * d->p[WICK_XNN_KERNEL_W] + kx) * outputs + first, acc, n);
         }
     }
-    for (size_t i = 0; s->scales && i < n; i++) acc[i] *= s->scales[first + i];
-    for (size_t i = 0; i < n; i++) {
-        float v = acc[i] < s->min ? s->min : acc[i];
-        acc[i] = v > s->max ? s->max : v;
-    }
+    for (size_t i = 0; s->scales && i < n; i++) acc[i] = acc[i] * s->scales[first + i] + s->bias[first + i];
+    d->uk->clamp(n, acc, s->min, s->max, acc);
     wick_xnn_lane_store(&s->y, d->uk, d->y, (size_t)((image * d->oh + oy) * d->ow + ox) * outputs + first, n, acc);
 }
 

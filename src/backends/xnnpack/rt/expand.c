@@ -5,6 +5,7 @@
 #include "backends/xnnpack/rt/expand.h"
 
 #include "backends/xnnpack/rt/backend.h"
+#include "backends/xnnpack/rt/linear.h"
 
 #include <math.h>
 #include <stdarg.h>

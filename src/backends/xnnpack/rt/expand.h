@@ -6,7 +6,6 @@
 #define WICK_XNNPACK_RT_EXPAND_H
 
 #include "backends/xnnpack/fmt/payload.h"
-#include "backends/xnnpack/rt/linear.h"
 #include "backends/xnnpack/rt/ops.h"
 #include "runtime/backend.h"
 
@@ -33,6 +32,7 @@ struct wick_xnn_slot {
 };
 
 struct wick_xnn_interned; /* parameters and states, kept once each */
+struct wick_xnn_packed;   /* weights that were packed already */
 
 struct wick_xnn_expand {
     const struct wick_payload *payload;
@@ -42,6 +42,7 @@ struct wick_xnn_expand {
     const struct wick_xnn_graph *file;
     struct wick_xnn_slot *slots; /* one a value, by index in the file */
     struct wick_xnn_interned *interned;
+    struct wick_xnn_packed *packed;
     uint32_t node; /* being expanded, for messages */
     const char *kind;
 };
@@ -63,7 +64,8 @@ wick_status wick_xnn_lane_input(struct wick_xnn_expand *e, uint32_t index, struc
 wick_status wick_xnn_output(struct wick_xnn_expand *e, uint32_t index, struct wick_xnn_slot **slot) WICK_MUST_CHECK;
 /* Both store the same elements: same type, same quantization. */
 wick_status wick_xnn_need_same(struct wick_xnn_expand *e, const struct wick_xnn_slot *a, const struct wick_xnn_slot *b) WICK_MUST_CHECK;
-/* The graph values of a qdint8 input, quantized in rows of the innermost `nonbatch` dims: int8 values and row parameters. */
+/* The graph values of a qdint8 input, quantized in rows of the innermost `nonbatch` dims: bytes
+ * (128 added) and a pair of parameters a row (struct wick_qd8_params). */
 wick_status wick_xnn_dynamic_input(struct wick_xnn_expand *e, uint32_t index, int32_t nonbatch, uint32_t *values, uint32_t *rows) WICK_MUST_CHECK;
 /* Adds the dynamic quantization of `source` into slot `out` and out->rows. */
 wick_status wick_xnn_add_quantize(struct wick_xnn_expand *e, const struct wick_xnn_slot *source, struct wick_xnn_slot *out) WICK_MUST_CHECK;

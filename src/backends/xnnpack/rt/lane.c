@@ -1,9 +1,8 @@
 /* xnnpack/rt/lane.c - stored elements to float32 and back; see lane.h. */
 #include "backends/xnnpack/rt/lane.h"
 
-#include "tensor/half.h"
+#include "ukernel/ukernels.h"
 
-#include <math.h>
 #include <string.h>
 
 bool wick_xnn_lane_known(int dtype)
@@ -13,22 +12,14 @@ bool wick_xnn_lane_known(int dtype)
 
 void wick_xnn_lane_load(const struct wick_xnn_lane *lane, const struct wick_ukernels *uk, const void *base, size_t first, size_t count, float *out)
 {
-    (void)uk;
-    const uint16_t *halves = (const uint16_t *)base + first;
-    const int8_t *bytes = (const int8_t *)base + first;
+    const uint8_t *bytes = (const uint8_t *)base + first;
     const float zero = (float)lane->zero_point, scale = lane->scale;
     switch (lane->dtype) {
-    case WICK_DTYPE_F16:
-        for (size_t i = 0; i < count; i++) out[i] = wick_f32_from_f16(halves[i]);
-        break;
-    case WICK_DTYPE_BF16:
-        for (size_t i = 0; i < count; i++) out[i] = wick_f32_from_bf16(halves[i]);
-        break;
-    case WICK_DTYPE_I8:
-        for (size_t i = 0; i < count; i++) out[i] = ((float)bytes[i] - zero) * scale;
-        break;
+    case WICK_DTYPE_F16: uk->f16_to_f32(count, (const uint16_t *)base + first, out); break;
+    case WICK_DTYPE_BF16: uk->bf16_to_f32(count, (const uint16_t *)base + first, out); break;
+    case WICK_DTYPE_I8: uk->i8_to_f32(count, (const int8_t *)base + first, scale, lane->zero_point, out); break;
     case WICK_DTYPE_U8:
-        for (size_t i = 0; i < count; i++) out[i] = ((float)(uint8_t)bytes[i] - zero) * scale;
+        for (size_t i = 0; i < count; i++) out[i] = ((float)bytes[i] - zero) * scale;
         break;
     default: memcpy(out, (const float *)base + first, count * sizeof *out);
     }
@@ -44,18 +35,12 @@ static inline int32_t round_clamped(float x, float low, float high)
 
 void wick_xnn_lane_store(const struct wick_xnn_lane *lane, const struct wick_ukernels *uk, void *base, size_t first, size_t count, const float *in)
 {
-    (void)uk;
-    uint16_t *halves = (uint16_t *)base + first;
     int8_t *bytes = (int8_t *)base + first;
     const int32_t zero = lane->zero_point;
     const float inverse = 1.0f / lane->scale;
     switch (lane->dtype) {
-    case WICK_DTYPE_F16:
-        for (size_t i = 0; i < count; i++) halves[i] = wick_f16_from_f32(in[i]);
-        break;
-    case WICK_DTYPE_BF16:
-        for (size_t i = 0; i < count; i++) halves[i] = wick_bf16_from_f32(in[i]);
-        break;
+    case WICK_DTYPE_F16: uk->f32_to_f16(count, in, (uint16_t *)base + first); break;
+    case WICK_DTYPE_BF16: uk->f32_to_bf16(count, in, (uint16_t *)base + first); break;
     case WICK_DTYPE_I8:
         for (size_t i = 0; i < count; i++) bytes[i] = (int8_t)(round_clamped(in[i] * inverse, (float)(-128 - zero), (float)(127 - zero)) + zero);
         break;

@@ -1,4 +1,4 @@
-/* xnnpack/rt/linear.h - what a fully connected node is: packed weights and how rows come and go. */
+/* xnnpack/rt/linear.h - products with constant weights: how they are packed, and the fully connected operators. */
 #ifndef WICK_XNNPACK_RT_LINEAR_H
 #define WICK_XNNPACK_RT_LINEAR_H
 
@@ -6,19 +6,26 @@
 #include "runtime/op.h"
 #include "ukernel/ukernels.h"
 
-/* State of both operators. y = clamp(x W^T + bias). */
+/* State of the operators below. y = clamp(x W^T + bias). Statically quantized: the kernel computes in units of the
+ * result, scales are folded into those of the weights; y is then rounded and moved by its zero point. */
 struct wick_xnn_linear {
-    struct wick_xnn_lane x, y; /* x: of the float form */
+    struct wick_xnn_lane x, y;
     struct wick_gemm gemm;
     size_t n, k, group;
     const void *packed;
     float min, max;
 };
 
-extern const struct wick_op wick_xnn_op_fully_connected;         /* (x [.., k], params: n, k) > y [.., n] */
+extern const struct wick_op wick_xnn_op_fully_connected;         /* (x floats [.., k], params: n, k) > y [.., n] */
 extern const struct wick_op wick_xnn_op_dynamic_fully_connected; /* (bytes [.., k], rows, params: n, k) > y [.., n] */
+extern const struct wick_op wick_xnn_op_static_fully_connected;  /* (x I8 or U8 [.., k], params: n, k) > y [.., n] */
 
-/* Packs w into memory of bind->arena over the pool. */
-wick_status wick_xnn_pack_linear(const struct wick_gemm *gemm, const struct wick_gemm_weights *w, struct wick_bind *bind, const void **packed);
+/* Packs the n columns of w into `packed` (gemm->packed_size bytes), split over the pool by blocks of columns. */
+void wick_xnn_pack(const struct wick_gemm *gemm, const struct wick_gemm_weights *w, void *packed, struct wick_pool *pool);
+/* C = A W^T for all columns, split over the pool by blocks of columns: a thread streams its own part of the weights. */
+void wick_xnn_multiply(const struct wick_gemm *gemm, const struct wick_gemm_call *call, struct wick_pool *pool);
+
+/* count signed bytes as the unsigned ones that kernels take: 128 added. */
+void wick_xnn_to_unsigned(const int8_t *from, uint8_t *to, size_t count);
 
 #endif

@@ -43,10 +43,9 @@ static void transposes(void **state)
     }
 }
 
-static wick_status reshape(struct rig *r, struct wick_xnn_dims from, struct wick_xnn_dims to, struct wick_xnn_dims out, int kind)
+static wick_status reshape(struct rig *r, struct wick_xnn_dims from, struct wick_xnn_dims to, struct wick_xnn_dims out)
 {
     uint32_t x = rig_input(r, XNN_DATATYPE_FP32, from), y = rig_output(r, XNN_DATATYPE_FP32, out);
-    (void)kind;
     struct wick_xnn_node *node = with_list(rig_node(r, XNN_NODE_STATIC_RESHAPE), XNN_RESHAPE_NEW_SHAPE, 0, to);
     node->slots[XNN_RESHAPE_NUM_DIMS] = to.count;
     node->slots[XNN_RESHAPE_INPUT_ID] = x;
@@ -58,7 +57,7 @@ static void reshapes(void **state)
 {
     (void)state;
     struct rig *r = rig_open(NULL, 2);
-    WICK_ASSERT_OK(reshape(r, RIG_DIMS(6, 4, 5), RIG_DIMS(0, 2, 10), RIG_DIMS(6, 2, 10), 0), &r->err);
+    WICK_ASSERT_OK(reshape(r, RIG_DIMS(6, 4, 5), RIG_DIMS(0, 2, 10), RIG_DIMS(6, 2, 10)), &r->err);
     number(r, 0);
     WICK_ASSERT_OK(rig_run(r), &r->err);
     for (int i = 0; i < 120; i++) assert_true(rig_f32(r, 1)[i] == (float)i);
@@ -69,7 +68,7 @@ static void reshapes(void **state)
     assert_int_equal(rig_run(r), WICK_INVALID_PROGRAM);
     rig_close(r);
     r = rig_open(NULL, 1);
-    assert_int_equal(reshape(r, RIG_DIMS(6, 4), RIG_DIMS(5, 5), RIG_DIMS(5, 5), 0), WICK_INVALID_PROGRAM);
+    assert_int_equal(reshape(r, RIG_DIMS(6, 4), RIG_DIMS(5, 5), RIG_DIMS(5, 5)), WICK_INVALID_PROGRAM);
     rig_close(r);
 }
 
@@ -148,6 +147,7 @@ static void dim_orders(void **state)
     struct rig *r = rig_open(NULL, 1);
     uint32_t x = rig_input(r, XNN_DATATYPE_FP32, RIG_DIMS(2, 3, 4, 5)), y = rig_output(r, XNN_DATATYPE_FP32, RIG_DIMS(2, 3, 4, 5));
     struct wick_xnn_node *node = with_list(rig_node(r, XNN_NODE_STATIC_TRANSPOSE), XNN_TRANSPOSE_PERM, 0, RIG_DIMS(0, 3, 1, 2));
+    node->slots[XNN_TRANSPOSE_NUM_DIMS] = 4;
     node->slots[XNN_TRANSPOSE_INPUT_ID] = x;
     node->slots[XNN_TRANSPOSE_OUTPUT_ID] = y;
     memcpy(r->tensors[0].shape.dim_order, (uint8_t[]){0, 2, 3, 1}, 4);

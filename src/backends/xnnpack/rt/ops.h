@@ -8,6 +8,7 @@
 
 #include "backends/xnnpack/rt/lane.h"
 #include "runtime/op.h"
+#include "ukernel/ukernels.h"
 
 /* ---- (x) > y; state: struct wick_xnn_unary, or NULL for float tensors without numbers of their own ---- */
 
@@ -73,22 +74,32 @@ struct wick_xnn_depthwise {
     size_t multiplier;    /* results a channel */
     const float *weights; /* [kernel h][kernel w][channels * multiplier] */
     const float *bias;    /* [channels * multiplier] */
-    const float *scales;  /* what sums are multiplied by, bias included; NULL: 1 */
+    const float *scales;  /* [channels * multiplier]: what sums are multiplied by before the bias; NULL: 1 */
     float min, max;
 };
 
-extern const struct wick_op wick_xnn_op_convolution; /* (x, params) > y; state: struct wick_xnn_convolution */
+extern const struct wick_op wick_xnn_op_convolution;         /* (x, params) > y; state: struct wick_xnn_convolution */
+extern const struct wick_op wick_xnn_op_dynamic_convolution; /* (bytes, one pair of parameters an image, params) > y; the same */
 
+/* Each pixel of the result is a row of kernel h * kernel w * group_in numbers (the window, gathered) times a filter. As in
+ * struct wick_xnn_linear, a static quantization is folded into the weights. */
 struct wick_xnn_convolution {
     struct wick_xnn_lane x, y;
-    size_t groups;
-    const float *weights; /* [channels out][kernel h][kernel w][channels in of a group] */
-    const float *bias;    /* [channels out] */
+    struct wick_gemm gemm;
+    size_t groups, group_in, group_out;
+    const void *packed; /* group i at i * packed_bytes */
+    size_t packed_bytes;
     float min, max;
 };
 
-/* ---- products: fully connected nodes are in linear.h ---- */
+/* ---- products; those with constant weights are in linear.h ---- */
 
-extern const struct wick_op wick_xnn_op_batch_matrix_multiply; /* (a [.., m, k], b [.., k, n], params: flags) > y [.., m, n] */
+extern const struct wick_op wick_xnn_op_batch_matrix_multiply;         /* (a [.., m, k], b [.., k, n], params: flags) > y [.., m, n] */
+extern const struct wick_op wick_xnn_op_computed_fully_connected;      /* (x [.., k], filter, params: 1 if it is [k, n]) > y [.., n] */
+extern const struct wick_op wick_xnn_op_computed_fully_connected_bias; /* (x, filter, bias, params) > y; both with wick_xnn_bounds */
+
+struct wick_xnn_bounds {
+    float min, max;
+};
 
 #endif

@@ -1,5 +1,6 @@
-/* xnnpack/rt/quantize.c - dynamic quantization: a Convert to qdint8 becomes a node with two results, the bytes of the rows and the parameters of
- * each row (struct wick_qd8_params as two words). Several of one value are equal nodes, so the execution graph makes them once. */
+/* xnnpack/rt/quantize.c - dynamic quantization: a Convert to qdint8 becomes a node with two results, the bytes of the
+ * rows and the parameters of each row (struct wick_qd8_params as two words). Halves are quantized as the float32 they
+ * are. Several Converts of one value are equal nodes, so the execution graph makes them once. */
 #include "backends/xnnpack/rt/expand.h"
 #include "backends/xnnpack/rt/sizes.h"
 #include "ukernel/ukernels.h"
@@ -13,7 +14,8 @@ static wick_status infer_quantize(const struct wick_args *args, struct wick_shap
 {
     struct wick_xnn_sizes x = wick_xnn_sizes_of(wick_arg_tensor(args, 0)), rows = {.rank = 2};
     int32_t nonbatch = nonbatch_of(args);
-    if (nonbatch < 0 || nonbatch > x.rank) return wick_fail(err, WICK_INVALID_PROGRAM, "xnn::quantize: %d dims of %d share parameters", (int)nonbatch, x.rank);
+    if (nonbatch < 0 || nonbatch > x.rank)
+        return wick_fail(err, WICK_INVALID_PROGRAM, "xnn::quantize: %d dims of %d share parameters", (int)nonbatch, x.rank);
     rows.size[0] = (int64_t)wick_xnn_sizes_product(&x, 0, x.rank - nonbatch);
     rows.size[1] = 2;
     WICK_TRY(wick_xnn_sizes_out(args, 2, &x, &outs[0], "xnn::quantize", err));
@@ -81,10 +83,16 @@ wick_status wick_xnn_add_quantize(struct wick_xnn_expand *e, const struct wick_x
 wick_status wick_xnn_dynamic_input(struct wick_xnn_expand *e, uint32_t index, int32_t nonbatch, uint32_t *values, uint32_t *rows)
 {
     const struct wick_xnn_slot *slot = index == WICK_XNN_NO_ID ? NULL : &e->slots[index];
+    struct wick_xnn_slot again;
     if (!slot || !slot->is_dynamic || !slot->defined || slot->rows == WICK_XNN_NO_ID)
         return wick_xnn_refuse(e, WICK_INVALID_PROGRAM, "its input is not quantized by a Convert before it");
-    if (slot->nonbatch_dims != nonbatch)
-        return wick_xnn_refuse(e, WICK_DELEGATE_INCOMPATIBLE, "value %u shares parameters over %d dims, this node wants %d", slot->value->id, (int)slot->nonbatch_dims, (int)nonbatch);
+    if (slot->nonbatch_dims != nonbatch) {
+        /* Products group parameters as they need them, whatever the Convert said. */
+        again = wick_xnn_internal(WICK_DTYPE_I8);
+        again.nonbatch_dims = nonbatch;
+        WICK_TRY(wick_xnn_add_quantize(e, slot->source, &again));
+        slot = &again;
+    }
     *values = slot->id;
     *rows = slot->rows;
     return WICK_OK;

@@ -7,6 +7,7 @@
 
 #include "backends/xnnpack/rt/backend.h"
 #include "backends/xnnpack/rt/expand.h"
+#include "backends/xnnpack/rt/linear.h"
 #include "fixture.h"
 #include "ukernel/ukernels.h"
 

@@ -83,12 +83,7 @@ static void map_convert(const struct wick_ukernels *uk, size_t n, const float *x
 
 static void map_clamp(const struct wick_ukernels *uk, size_t n, const float *x, float *y, const struct wick_xnn_unary *p)
 {
-    (void)uk;
-    const float low = p->a, high = p->b;
-    for (size_t i = 0; i < n; i++) {
-        float v = x[i] < low ? low : x[i];
-        y[i] = v > high ? high : v;
-    }
+    uk->clamp(n, x, p->a, p->b, y);
 }
 
 static inline float relu6(float v) { return v < 0 ? 0 : v > 6 ? 6 : v; }
