@@ -190,7 +190,7 @@ wick_status wick_elementwise(const struct wick_vectors *vectors, enum wick_compu
 
 const struct wick_tensor *wick_scalar_as_tensor(const struct wick_value *scalar, int dtype, struct wick_scalar_tensor *storage)
 {
-    int64_t integer = scalar->tag == WICK_TAG_INT ? scalar->as.i : scalar->as.b;
+    int64_t integer = scalar->tag == WICK_TAG_INT ? scalar->as.i : scalar->tag == WICK_TAG_BOOL ? scalar->as.b : 0;
     if (scalar->tag == WICK_TAG_DOUBLE) dtype = WICK_DTYPE_F64;
     else if (wick_dtype_is_float(dtype)) dtype = WICK_DTYPE_I64;
     storage->tensor = (struct wick_tensor){.shape = wick_shape_make(dtype, 0, NULL), .data = &storage->value};

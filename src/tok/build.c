@@ -39,7 +39,8 @@ wick_status wick_tok_reserve(struct wick_tok *tok, int32_t limit, size_t count, 
 {
     size_t pieces = count + added;
     if (limit < 0 || limit > WICK_TOK_ID_LIMIT || count > WICK_TOK_ID_LIMIT || added > WICK_TOK_ID_LIMIT) {
-        return wick_fail(err, WICK_INVALID_TOKENIZER, "vocabulary: ids up to %d and %zu pieces are more than the %d allowed", limit - 1, pieces, WICK_TOK_ID_LIMIT);
+        return wick_fail(err, WICK_INVALID_TOKENIZER, "vocabulary: ids up to %d and %zu pieces are more than the %d allowed", limit - 1, pieces,
+                         WICK_TOK_ID_LIMIT);
     }
     /* A few holes are normal; a small file must not ask for much memory by one large id. */
     if ((size_t)limit > 4 * pieces + 65536) {
@@ -67,15 +68,19 @@ struct wick_str wick_tok_intern(struct wick_tok *tok, struct wick_str string)
 /* Puts a piece at an id that must be free; the caller looks for the piece first. */
 static wick_status place(struct wick_tok *tok, int32_t id, struct wick_str piece, wick_error *err)
 {
-    if (id < 0 || id >= tok->limit) return wick_fail(err, WICK_INVALID_TOKENIZER, "token \"%.*s\": id %d is not in [0, %d)", (int)WICK_MIN(piece.size, 80), piece.data, id, tok->limit);
+    if (id < 0 || id >= tok->limit)
+        return wick_fail(err, WICK_INVALID_TOKENIZER, "token \"%.*s\": id %d is not in [0, %d)", (int)WICK_MIN(piece.size, 80), piece.data, id,
+                         tok->limit);
     if (tok->piece[id].data) {
-        return wick_fail(err, WICK_INVALID_TOKENIZER, "id %d belongs to both \"%.*s\" and \"%.*s\"", id, (int)WICK_MIN(tok->piece[id].size, 80), tok->piece[id].data,
-                         (int)WICK_MIN(piece.size, 80), piece.data);
+        return wick_fail(err, WICK_INVALID_TOKENIZER, "id %d belongs to both \"%.*s\" and \"%.*s\"", id, (int)WICK_MIN(tok->piece[id].size, 80),
+                         tok->piece[id].data, (int)WICK_MIN(piece.size, 80), piece.data);
     }
     tok->piece[id] = wick_tok_intern(tok, piece);
     if (!tok->piece[id].data) return wick_fail_oom(err, piece.size, "a piece");
     int32_t other = wick_tok_map_add(&tok->by_piece, tok->piece, id);
-    if (other >= 0) return wick_fail(err, WICK_INVALID_TOKENIZER, "token \"%.*s\" has both id %d and id %d", (int)WICK_MIN(piece.size, 80), piece.data, other, id);
+    if (other >= 0)
+        return wick_fail(err, WICK_INVALID_TOKENIZER, "token \"%.*s\" has both id %d and id %d", (int)WICK_MIN(piece.size, 80), piece.data, other,
+                         id);
     return WICK_OK;
 }
 

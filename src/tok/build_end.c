@@ -21,27 +21,40 @@ static wick_status normalize_patterns(struct wick_tok *tok, wick_error *err)
 
 /* ---- cut ---- */
 
-/* True if some merge has its right side begin with `mark` and its left side end with another character. */
-static bool merges_across(const struct wick_tok *tok, struct wick_str mark)
+/* True if what stands before a symbol in the text is what stands before it in the list of symbols: unknown characters do not
+ * vanish from between. */
+static bool keeps_unknown(const struct wick_tok *tok)
 {
-    for (size_t i = 0; i <= tok->pairs.mask; i++) {
-        const struct wick_tok_merge *merge = &tok->pairs.slots[i];
-        if (merge->left < 0) continue;
-        if (wick_str_starts(tok->key[merge->right], mark) && !wick_str_ends(tok->key[merge->left], mark)) return true;
+    if (tok->unk >= 0) return true;
+    for (int b = 0; b < 256; b++) {
+        if (!tok->byte_fallback || tok->byte_ids[b] < 0) return false;
     }
-    return false;
+    return true;
 }
 
-/* Vocabularies that mark word begins by a character merge whole texts as one piece; where no merge runs into that character
- * from another one, words can be merged singly, with the same result and mostly by one look-up. */
+/* True if the piece ends with one that stands for something else than its spelling. */
+static bool ends_with_stand_in(const struct wick_tok *tok, struct wick_str piece)
+{
+    if (tok->unk >= 0 && wick_str_ends(piece, tok->piece[tok->unk])) return true;
+    return piece.size >= 6 && wick_tok_byte_of((struct wick_str){piece.data + piece.size - 6, 6}) >= 0;
+}
+
+/* Vocabularies that mark word begins by a character merge whole texts as one piece. Where no merge joins what precedes the mark
+ * with it, words can be merged singly, with the same result and mostly by one look-up. */
 static void find_cut(struct wick_tok *tok)
 {
     static const char *const marks[] = {"\xe2\x96\x81", " "};
-    for (size_t i = 0; i < WICK_ARRAY_SIZE(marks) && !tok->byte_level && !tok->ignore_merges; i++) {
+    if (tok->byte_level || tok->ignore_merges || !keeps_unknown(tok)) return;
+    for (size_t i = 0; i < WICK_ARRAY_SIZE(marks) && tok->cut.size == 0; i++) {
         struct wick_str mark = wick_str_of(marks[i]);
-        if (wick_tok_map_find(&tok->by_key, tok->key, mark) < 0 || merges_across(tok, mark)) continue;
-        tok->cut = mark;
-        return;
+        if (wick_tok_map_find(&tok->by_key, tok->key, mark) >= 0) tok->cut = mark;
+    }
+    for (size_t i = 0; tok->cut.size && i <= tok->pairs.mask; i++) {
+        const struct wick_tok_merge *merge = &tok->pairs.slots[i];
+        if (merge->left < 0 || !wick_str_starts(tok->piece[merge->right], tok->cut)) continue;
+        struct wick_str left = tok->piece[merge->left];
+        if (ends_with_stand_in(tok, left)) tok->cut = (struct wick_str){0};
+        else if (left.size && !wick_str_ends(left, tok->cut)) tok->cut_joins[(unsigned char)left.data[left.size - 1]] = true;
     }
 }
 
@@ -66,7 +79,8 @@ static struct wick_str byte_level_text(struct wick_tok *tok, int32_t id, struct 
 }
 
 /* One step on *text, which then may borrow `out`. */
-static wick_status apply(const struct wick_tok_step *step, struct wick_str *text, struct wick_buf *out, struct wick_tok_matching **matching, wick_error *err)
+static wick_status apply(const struct wick_tok_step *step, struct wick_str *text, struct wick_buf *out, struct wick_tok_matching **matching,
+                         wick_error *err)
 {
     out->size = 0;
     WICK_TRY(wick_tok_normalize_step(step, matching, *text, out, err));
@@ -97,7 +111,8 @@ static wick_status stepped_text(struct wick_tok *tok, int32_t id, struct wick_st
     }
     first = text;
     if (tok->decoder.metaspace.size) {
-        struct wick_tok_step blank = {.kind = WICK_TOK_REPLACE, .content = WICK_STR(" "), .pattern = {.kind = WICK_TOK_BY_STRING, .string = tok->decoder.metaspace}};
+        struct wick_tok_step blank = {
+            .kind = WICK_TOK_REPLACE, .content = WICK_STR(" "), .pattern = {.kind = WICK_TOK_BY_STRING, .string = tok->decoder.metaspace}};
         struct wick_buf *out = &texts->scratch[tok->decoder.replaces.count % 2];
         WICK_TRY(apply(&blank, &text, out, &texts->matching, err));
         blank.content = WICK_STR("");
@@ -153,9 +168,11 @@ static int32_t named(const struct wick_tok *tok, const char *name)
 
 static wick_status find_ends(struct wick_tok *tok, wick_error *err)
 {
-    static const char *const begins[] = {"<s>", "<bos>", "<|begin_of_text|>", "<|startoftext|>", "<\xef\xbd\x9c" "begin\xe2\x96\x81of\xe2\x96\x81sentence\xef\xbd\x9c>", "[BOS]"};
-    static const char *const ends[] = {"</s>", "<eos>", "<|end_of_text|>", "<|endoftext|>", "<\xef\xbd\x9c" "end\xe2\x96\x81of\xe2\x96\x81sentence\xef\xbd\x9c>", "[EOS]",
-                                       "<|eot_id|>", "<|eom_id|>", "<|im_end|>", "<end_of_turn>", "<|end|>", "<|eot|>", "<|return|>", "<|end_of_turn|>"};
+    static const char *const begins[] = {"<s>", "<bos>", "<|begin_of_text|>", "<|startoftext|>", "<\uff5cbegin\u2581of\u2581sentence\uff5c>",
+                                         "[BOS]"};
+    static const char *const ends[] = {"</s>", "<eos>", "<|end_of_text|>", "<|endoftext|>", "<\uff5cend\u2581of\u2581sentence\uff5c>", "[EOS]",
+                                       "<|eot_id|>", "<|eom_id|>", "<|im_end|>", "<end_of_turn>", "<|end|>", "<|eot|>", "<|return|>",
+                                       "<|end_of_turn|>"};
     if (tok->bos < 0 && tok->prefix.count) tok->bos = tok->prefix.ids[0];
     for (size_t i = 0; i < WICK_ARRAY_SIZE(begins) && tok->bos < 0; i++) tok->bos = named(tok, begins[i]);
     if (tok->eos.count == 0 && tok->suffix.count) WICK_TRY(wick_tok_list_add(tok, &tok->eos, tok->suffix.ids[0], true, err));

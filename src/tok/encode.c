@@ -91,7 +91,8 @@ static wick_status check_bytes(const struct wick_tok_work *work, struct wick_str
     for (size_t i = 0, n; i < piece.size; i += n) {
         n = wick_utf8_next(piece.data + i, piece.size - i, NULL);
         if (n == 0 && work->tok->byte_ids[(unsigned char)piece.data[i]] < 0 && work->tok->unk < 0) {
-            return wick_fail(work->err, WICK_INVALID_ARGUMENT, "text: byte 0x%02x is not UTF-8, and the vocabulary has no token for it", (unsigned char)piece.data[i]);
+            return wick_fail(work->err, WICK_INVALID_ARGUMENT, "text: byte 0x%02x is not UTF-8, and the vocabulary has no token for it",
+                             (unsigned char)piece.data[i]);
         }
         if (n == 0) n = 1;
     }
@@ -167,7 +168,8 @@ wick_status wick_tok_encode(const struct wick_tok *tok, const char *text, size_t
     struct wick_buf valid = {0};
     size_t before = out->count;
     if (size == 0) return WICK_OK;
-    if (size > WICK_TOK_TEXT_LIMIT) return wick_fail(err, WICK_INVALID_ARGUMENT, "text: %zu bytes are more than the %zu allowed", size, WICK_TOK_TEXT_LIMIT);
+    if (size > WICK_TOK_TEXT_LIMIT)
+        return wick_fail(err, WICK_INVALID_ARGUMENT, "text: %zu bytes are more than the %zu allowed", size, WICK_TOK_TEXT_LIMIT);
     work.escaped = escape_text(all, &valid);
     if (work.escaped) all = (struct wick_str){valid.data, valid.size};
     wick_status status = valid.failed ? wick_fail_oom(err, size, "text") : encode_text(&work, all);

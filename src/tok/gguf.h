@@ -14,6 +14,7 @@ struct wick_tok_pre {
 enum wick_tok_gguf_model { WICK_TOK_GGUF_BYTE_LEVEL, WICK_TOK_GGUF_SENTENCE_PIECE };
 
 /* Which kind a vocabulary is, and its row (NULL for WICK_TOK_GGUF_SENTENCE_PIECE). Unknown names are NOT_SUPPORTED. */
-wick_status wick_tok_gguf_kind(const struct wick_tok_vocab *vocab, enum wick_tok_gguf_model *model, const struct wick_tok_pre **pre, wick_error *err) WICK_MUST_CHECK;
+wick_status wick_tok_gguf_kind(const struct wick_tok_vocab *vocab, enum wick_tok_gguf_model *model, const struct wick_tok_pre **pre,
+                               wick_error *err) WICK_MUST_CHECK;
 
 #endif

@@ -79,7 +79,8 @@ static void put_added(const struct wick_tok *tok, struct wick_buf *out)
         const struct wick_tok_added *token = &tok->added[i];
         wick_buf_printf(out, "%s{\"id\":%d,\"content\":", i ? "," : "", token->id);
         put_string(out, token->content);
-        wick_buf_printf(out, ",\"single_word\":false,\"lstrip\":false,\"rstrip\":false,\"normalized\":false,\"special\":%s}", token->special ? "true" : "false");
+        wick_buf_printf(out, ",\"single_word\":false,\"lstrip\":false,\"rstrip\":false,\"normalized\":false,\"special\":%s}",
+                        token->special ? "true" : "false");
     }
     wick_buf_text(out, "]");
 }
@@ -93,7 +94,8 @@ static void put_byte_level(const struct wick_tok_pre *pre, struct wick_buf *out)
         put_string(out, wick_str_of(pre->patterns[i]));
         wick_buf_text(out, "},\"behavior\":\"Isolated\",\"invert\":false},");
     }
-    wick_buf_printf(out, "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"trim_offsets\":true,\"use_regex\":%s}]}", pre->gpt2 ? "true" : "false");
+    wick_buf_printf(out, "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"trim_offsets\":true,\"use_regex\":%s}]}",
+                    pre->gpt2 ? "true" : "false");
     wick_buf_text(out, ",\"decoder\":{\"type\":\"ByteLevel\",\"add_prefix_space\":true,\"trim_offsets\":true,\"use_regex\":true}");
 }
 
@@ -103,8 +105,9 @@ static void put_sentence_piece(const struct wick_tok_vocab *vocab, struct wick_b
     wick_buf_text(out, ",\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[");
     if (prefix) wick_buf_text(out, "{\"type\":\"Prepend\",\"prepend\":\"\xe2\x96\x81\"},");
     wick_buf_text(out, "{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},\"content\":\"\xe2\x96\x81\"}]},\"pre_tokenizer\":null");
-    wick_buf_text(out, ",\"decoder\":{\"type\":\"Sequence\",\"decoders\":[{\"type\":\"Replace\",\"pattern\":{\"String\":\"\xe2\x96\x81\"},\"content\":\" \"},"
-                       "{\"type\":\"ByteFallback\"},{\"type\":\"Fuse\"}");
+    wick_buf_text(
+        out, ",\"decoder\":{\"type\":\"Sequence\",\"decoders\":[{\"type\":\"Replace\",\"pattern\":{\"String\":\"\xe2\x96\x81\"},\"content\":\" \"},"
+             "{\"type\":\"ByteFallback\"},{\"type\":\"Fuse\"}");
     if (prefix) wick_buf_text(out, ",{\"type\":\"Strip\",\"content\":\" \",\"start\":1,\"stop\":0}");
     wick_buf_text(out, "]}");
 }
@@ -167,8 +170,9 @@ wick_status wick_tok_vocab_to_json(const struct wick_tok_vocab *vocab, struct wi
     wick_buf_text(out, ",\"model\":{\"type\":\"BPE\",\"dropout\":null,\"unk_token\":");
     if (tok->unk >= 0) put_string(out, tok->piece[tok->unk]);
     else wick_buf_text(out, "null");
-    wick_buf_printf(out, ",\"continuing_subword_prefix\":null,\"end_of_word_suffix\":null,\"fuse_unk\":%s,\"byte_fallback\":%s,\"ignore_merges\":%s,\"vocab\":",
-                    tok->fuse_unk ? "true" : "false", tok->byte_fallback ? "true" : "false", tok->ignore_merges ? "true" : "false");
+    wick_buf_printf(
+        out, ",\"continuing_subword_prefix\":null,\"end_of_word_suffix\":null,\"fuse_unk\":%s,\"byte_fallback\":%s,\"ignore_merges\":%s,\"vocab\":",
+        tok->fuse_unk ? "true" : "false", tok->byte_fallback ? "true" : "false", tok->ignore_merges ? "true" : "false");
     wick_status status = put_vocab(tok, out, err);
     wick_buf_text(out, ",\"merges\":");
     if (status == WICK_OK) status = put_merges(tok, out, err);

@@ -26,8 +26,8 @@ wick_status wick_tok_gguf_kind(const struct wick_tok_vocab *vocab, enum wick_tok
     *model = WICK_TOK_GGUF_SENTENCE_PIECE;
     if (wick_str_is(vocab->model, "llama")) return WICK_OK;
     if (!wick_str_is(vocab->model, "gpt2")) {
-        return wick_fail(err, WICK_NOT_SUPPORTED, "tokenizer.ggml.model: \"%.*s\" is not supported (supported: gpt2, llama)", (int)WICK_MIN(vocab->model.size, 60),
-                         vocab->model.data ? vocab->model.data : "");
+        return wick_fail(err, WICK_NOT_SUPPORTED, "tokenizer.ggml.model: \"%.*s\" is not supported (supported: gpt2, llama)",
+                         (int)WICK_MIN(vocab->model.size, 60), vocab->model.data ? vocab->model.data : "");
     }
     *model = WICK_TOK_GGUF_BYTE_LEVEL;
     for (size_t i = 0; i < WICK_ARRAY_SIZE(pre_table); i++) {
@@ -40,7 +40,8 @@ wick_status wick_tok_gguf_kind(const struct wick_tok_vocab *vocab, enum wick_tok
     memcpy(text, name.data, size);
     text[size] = 0;
     const char *near = wick_nearest_name(text, pre_names);
-    return wick_fail(err, WICK_NOT_SUPPORTED, "tokenizer.ggml.pre: \"%s\" is not supported%s%s%s", text, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    return wick_fail(err, WICK_NOT_SUPPORTED, "tokenizer.ggml.pre: \"%s\" is not supported%s%s%s", text, near ? "; did you mean \"" : "",
+                     near ? near : "", near ? "\"?" : "");
 }
 
 static int32_t type_of(const struct wick_tok_vocab *vocab, size_t id) { return vocab->types ? vocab->types[id] : WICK_TOK_TYPE_NORMAL; }
@@ -50,15 +51,19 @@ static bool is_special(int32_t type) { return type == WICK_TOK_TYPE_CONTROL || t
 static wick_status check(const struct wick_tok_vocab *vocab, enum wick_tok_gguf_model model, wick_error *err)
 {
     if (vocab->count == 0 || !vocab->tokens) return wick_fail(err, WICK_INVALID_TOKENIZER, "tokenizer.ggml.tokens: missing");
-    if (vocab->count >= WICK_TOK_ID_LIMIT) return wick_fail(err, WICK_INVALID_TOKENIZER, "tokenizer.ggml.tokens: %zu are more than the %d allowed", vocab->count, WICK_TOK_ID_LIMIT);
-    if (model == WICK_TOK_GGUF_BYTE_LEVEL && vocab->merge_count && !vocab->merges) return wick_fail(err, WICK_INVALID_TOKENIZER, "tokenizer.ggml.merges: missing");
+    if (vocab->count >= WICK_TOK_ID_LIMIT)
+        return wick_fail(err, WICK_INVALID_TOKENIZER, "tokenizer.ggml.tokens: %zu are more than the %d allowed", vocab->count, WICK_TOK_ID_LIMIT);
+    if (model == WICK_TOK_GGUF_BYTE_LEVEL && vocab->merge_count && !vocab->merges)
+        return wick_fail(err, WICK_INVALID_TOKENIZER, "tokenizer.ggml.merges: missing");
     if (model == WICK_TOK_GGUF_SENTENCE_PIECE && !vocab->scores) return wick_fail(err, WICK_INVALID_TOKENIZER, "tokenizer.ggml.scores: missing");
     for (size_t i = 0; i < vocab->count; i++) {
         int32_t type = type_of(vocab, i);
         if (vocab->tokens[i].size > INT32_MAX) return wick_fail(err, WICK_INVALID_TOKENIZER, "tokenizer.ggml.tokens[%zu]: too long", i);
-        if (type < 0 || type > WICK_TOK_TYPE_BYTE) return wick_fail(err, WICK_INVALID_TOKENIZER, "tokenizer.ggml.token_type[%zu]: %d is no type", i, type);
+        if (type < 0 || type > WICK_TOK_TYPE_BYTE)
+            return wick_fail(err, WICK_INVALID_TOKENIZER, "tokenizer.ggml.token_type[%zu]: %d is no type", i, type);
         if (type == WICK_TOK_TYPE_BYTE && wick_tok_byte_of(vocab->tokens[i]) < 0) {
-            return wick_fail(err, WICK_INVALID_TOKENIZER, "tokenizer.ggml.tokens[%zu]: \"%.*s\" is no byte token <0xHH>", i, (int)WICK_MIN(vocab->tokens[i].size, 60), vocab->tokens[i].data);
+            return wick_fail(err, WICK_INVALID_TOKENIZER, "tokenizer.ggml.tokens[%zu]: \"%.*s\" is no byte token <0xHH>", i,
+                             (int)WICK_MIN(vocab->tokens[i].size, 60), vocab->tokens[i].data);
         }
     }
     return WICK_OK;
@@ -94,7 +99,8 @@ static wick_status add_merges(struct wick_tok *tok, const struct wick_tok_vocab 
 {
     struct wick_buf join = {0};
     wick_status status = WICK_OK;
-    if (vocab->merge_count > UINT32_MAX / 4 || !wick_tok_pairs_init(&tok->pairs, &tok->arena, vocab->merge_count, tok->seed)) return wick_fail_oom(err, vocab->merge_count, "merges");
+    if (vocab->merge_count > UINT32_MAX / 4 || !wick_tok_pairs_init(&tok->pairs, &tok->arena, vocab->merge_count, tok->seed))
+        return wick_fail_oom(err, vocab->merge_count, "merges");
     for (size_t i = 0; i < vocab->merge_count; i++) {
         struct wick_str line = vocab->merges[i];
         const char *blank = line.size > 1 ? memchr(line.data + 1, ' ', line.size - 1) : NULL;
@@ -125,7 +131,8 @@ static wick_status fill_byte_level(struct wick_tok *tok, const struct wick_tok_v
         step->kind = WICK_TOK_FORM;
         step->form = WICK_TOK_NFC;
     }
-    for (size_t i = 0; i < WICK_ARRAY_SIZE(pre->patterns) && pre->patterns[i]; i++) WICK_TRY(wick_tok_add_split(tok, wick_str_of(pre->patterns[i]), WICK_TOK_ONIGURUMA, err));
+    for (size_t i = 0; i < WICK_ARRAY_SIZE(pre->patterns) && pre->patterns[i]; i++)
+        WICK_TRY(wick_tok_add_split(tok, wick_str_of(pre->patterns[i]), WICK_TOK_ONIGURUMA, err));
     WICK_TRY(wick_tok_add_byte_level(tok, false, pre->gpt2, err));
     tok->ignore_merges = pre->ignore_merges;
     tok->decoder.byte_level = true;
@@ -142,9 +149,11 @@ static wick_status fill_sentence_piece(struct wick_tok *tok, const struct wick_t
         step->content = wick_str_of(mark);
     }
     WICK_TRY(wick_tok_add_step(tok, &tok->normalizers, &step, err));
-    *step = (struct wick_tok_step){.kind = WICK_TOK_REPLACE, .content = wick_str_of(mark), .pattern = {.kind = WICK_TOK_BY_STRING, .string = WICK_STR(" ")}};
+    *step = (struct wick_tok_step){
+        .kind = WICK_TOK_REPLACE, .content = wick_str_of(mark), .pattern = {.kind = WICK_TOK_BY_STRING, .string = WICK_STR(" ")}};
     WICK_TRY(wick_tok_add_step(tok, &tok->decoder.replaces, &step, err));
-    *step = (struct wick_tok_step){.kind = WICK_TOK_REPLACE, .content = WICK_STR(" "), .pattern = {.kind = WICK_TOK_BY_STRING, .string = wick_str_of(mark)}};
+    *step = (struct wick_tok_step){
+        .kind = WICK_TOK_REPLACE, .content = WICK_STR(" "), .pattern = {.kind = WICK_TOK_BY_STRING, .string = wick_str_of(mark)}};
     tok->byte_fallback = tok->fuse_unk = tok->decoder.byte_fallback = true;
     tok->decoder.strip = WICK_STR(" ");
     tok->decoder.strip_start = vocab->no_space_prefix ? 0 : 1;

@@ -67,7 +67,8 @@ static wick_status parse_rest(struct wick_str data, const struct parts *parts, j
         at = order[i].end;
     }
     wick_buf_append(&rest, at, (size_t)(data.data + data.size - at));
-    wick_status status = rest.failed ? wick_fail_oom(err, data.size, "JSON") : wick_json_parse(out, rest.data, rest.size, "without vocab and merges", WICK_INVALID_TOKENIZER, err);
+    wick_status status = rest.failed ? wick_fail_oom(err, data.size, "JSON")
+                                     : wick_json_parse(out, rest.data, rest.size, "without vocab and merges", WICK_INVALID_TOKENIZER, err);
     wick_buf_free(&rest);
     return status;
 }
@@ -75,7 +76,8 @@ static wick_status parse_rest(struct wick_str data, const struct parts *parts, j
 /* ---- vocabulary ---- */
 
 /* Counts the entries and finds the highest id; with `tok`, enters them. */
-static wick_status read_vocab(struct wick_tok *tok, const struct parts *parts, struct wick_buf *scratch, size_t *count, int32_t *highest, wick_error *err)
+static wick_status read_vocab(struct wick_tok *tok, const struct parts *parts, struct wick_buf *scratch, size_t *count, int32_t *highest,
+                              wick_error *err)
 {
     struct wick_tok_json json = {parts->document, parts->vocab.begin, parts->vocab.end};
     bool first = true, more = true;
@@ -88,6 +90,9 @@ static wick_status read_vocab(struct wick_tok *tok, const struct parts *parts, s
         if (!more) return WICK_OK;
         WICK_TRY(wick_tok_json_key(&json, scratch, &piece, err));
         WICK_TRY(wick_tok_json_id(&json, &id, err));
+        if (id >= WICK_TOK_ID_LIMIT)
+            return wick_fail(err, WICK_INVALID_TOKENIZER, "token \"%.*s\": id %d is not in [0, %d)", (int)WICK_MIN(piece.size, 80), piece.data, id,
+                             WICK_TOK_ID_LIMIT);
         if (tok) WICK_TRY(wick_tok_set_piece(tok, id, piece, err));
         *highest = WICK_MAX(*highest, id);
         ++*count;
@@ -133,7 +138,8 @@ static wick_status read_line(struct merge_reader *reader, struct wick_str *left,
     if (wick_str_starts(line, WICK_STR("#version"))) return WICK_OK;
     const char *blank = line.size ? memchr(line.data, ' ', line.size) : NULL;
     size_t at = blank ? (size_t)(blank - line.data) : 0;
-    if (!blank || memchr(blank + 1, ' ', line.size - at - 1)) return wick_fail(err, WICK_INVALID_TOKENIZER, "two pieces with one blank between them expected");
+    if (!blank || memchr(blank + 1, ' ', line.size - at - 1))
+        return wick_fail(err, WICK_INVALID_TOKENIZER, "two pieces with one blank between them expected");
     *left = (struct wick_str){line.data, at};
     *right = (struct wick_str){blank + 1, line.size - at - 1};
     return WICK_OK;
@@ -215,7 +221,8 @@ static wick_status check_model(const json_t *root, const struct parts *parts, co
     const json_t *model = json_object_get(root, "model"), *type = json_object_get(model, "type");
     if (!json_is_object(model)) return wick_fail(err, WICK_INVALID_TOKENIZER, "model: an object expected");
     if (type && strcmp(json_is_string(type) ? json_string_value(type) : "", "BPE") != 0) {
-        return wick_fail(err, WICK_NOT_SUPPORTED, "model.type: \"%s\" is not supported (supported: BPE)", json_is_string(type) ? json_string_value(type) : "?");
+        return wick_fail(err, WICK_NOT_SUPPORTED, "model.type: \"%s\" is not supported (supported: BPE)",
+                         json_is_string(type) ? json_string_value(type) : "?");
     }
     if (!parts->vocab.begin) return wick_fail(err, WICK_INVALID_TOKENIZER, "model.vocab: an object expected");
     if (!parts->merges.begin) return wick_fail(err, WICK_INVALID_TOKENIZER, "model.merges: an array expected");
@@ -228,7 +235,8 @@ static wick_status added_of(const json_t *item, struct wick_tok_added *out, wick
     const json_t *content = json_object_get(item, "content"), *id = json_object_get(item, "id"), *normalized = json_object_get(item, "normalized");
     json_int_t number = json_integer_value(id);
     if (!json_is_string(content)) return wick_fail(err, WICK_INVALID_TOKENIZER, "content: a string expected");
-    if (!json_is_integer(id) || number < 0 || number >= WICK_TOK_ID_LIMIT) return wick_fail(err, WICK_INVALID_TOKENIZER, "id: a number in [0, %d) expected", WICK_TOK_ID_LIMIT);
+    if (!json_is_integer(id) || number < 0 || number >= WICK_TOK_ID_LIMIT)
+        return wick_fail(err, WICK_INVALID_TOKENIZER, "id: a number in [0, %d) expected", WICK_TOK_ID_LIMIT);
     *out = (struct wick_tok_added){
         .content = {json_string_value(content), json_string_length(content)},
         .id = (int32_t)number,

@@ -34,7 +34,8 @@ static wick_status need_count(const json_t *json, const char *key, uint32_t *out
 {
     const json_t *value = json_object_get(json, key);
     json_int_t number = json_integer_value(value);
-    if (!json_is_integer(value) || number < 0 || number > 1000000) return wick_fail(err, WICK_INVALID_TOKENIZER, "%s: a small whole number expected", key);
+    if (!json_is_integer(value) || number < 0 || number > 1000000)
+        return wick_fail(err, WICK_INVALID_TOKENIZER, "%s: a small whole number expected", key);
     *out = (uint32_t)number;
     return WICK_OK;
 }
@@ -88,7 +89,8 @@ static wick_status walk(struct wick_tok *tok, void *state, const json_t *json, c
     return WICK_OK;
 }
 
-static wick_status walk_section(struct wick_tok *tok, void *state, const json_t *json, const char *section, const char *list, component_fn *take, wick_error *err)
+static wick_status walk_section(struct wick_tok *tok, void *state, const json_t *json, const char *section, const char *list, component_fn *take,
+                                wick_error *err)
 {
     if (!json || json_is_null(json)) return WICK_OK;
     wick_status status = walk(tok, state, json, list, take, 0, err);
@@ -178,7 +180,8 @@ static wick_status take_metaspace(struct wick_tok *tok, const json_t *json, stru
     if (wick_str_is(scheme, "first")) step->prepend = WICK_TOK_PREPEND_FIRST;
     else if (wick_str_is(scheme, "never")) step->prepend = WICK_TOK_PREPEND_NEVER;
     else if (!wick_str_is(scheme, "always")) return wick_fail(err, WICK_INVALID_TOKENIZER, "prepend_scheme: always, first or never expected");
-    if (!prefix && step->prepend != WICK_TOK_PREPEND_NEVER) return wick_fail(err, WICK_INVALID_TOKENIZER, "add_prefix_space: contradicts prepend_scheme");
+    if (!prefix && step->prepend != WICK_TOK_PREPEND_NEVER)
+        return wick_fail(err, WICK_INVALID_TOKENIZER, "add_prefix_space: contradicts prepend_scheme");
     return WICK_OK;
 }
 
@@ -316,7 +319,8 @@ wick_status wick_tok_hf_decoder(struct wick_tok *tok, const json_t *json, wick_e
 static wick_status add_end(struct wick_tok *tok, struct wick_tok_id_list *list, const json_t *id, wick_error *err)
 {
     json_int_t value = json_integer_value(id);
-    if (!json_is_integer(id) || value < 0 || value >= tok->limit || !tok->piece[value].data) return wick_fail(err, WICK_INVALID_TOKENIZER, "an id of the vocabulary expected");
+    if (!json_is_integer(id) || value < 0 || value >= tok->limit || !tok->piece[value].data)
+        return wick_fail(err, WICK_INVALID_TOKENIZER, "an id of the vocabulary expected");
     return wick_tok_list_add(tok, list, (int32_t)value, false, err);
 }
 
@@ -334,7 +338,8 @@ static wick_status take_template(struct wick_tok *tok, const json_t *json, wick_
         }
         const char *name = json_string_value(json_object_get(special, "id"));
         const json_t *ids = name ? json_object_get(json_object_get(tokens, name), "ids") : NULL;
-        if (!json_is_array(ids)) return wick_fail(err, WICK_INVALID_TOKENIZER, "single[%zu]: a Sequence, or a SpecialToken of special_tokens, expected", i);
+        if (!json_is_array(ids))
+            return wick_fail(err, WICK_INVALID_TOKENIZER, "single[%zu]: a Sequence, or a SpecialToken of special_tokens, expected", i);
         for (size_t k = 0; k < json_array_size(ids); k++) WICK_TRY(add_end(tok, list, json_array_get(ids, k), err));
     }
     return WICK_OK;

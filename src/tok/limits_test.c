@@ -23,16 +23,22 @@ static const char *const *all_bytes(void)
     return byte_pieces;
 }
 
-#define SPLIT_AND_BYTES(pattern)                                                                   \
-    "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":\"" pattern "\"},\"behavior\":\"Isolated\",\"invert\":false}," \
+#define SPLIT_AND_BYTES(pattern) \
+    "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":\"" pattern \
+    "\"},\"behavior\":\"Isolated\",\"invert\":false}," \
     "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":false}]}"
-#define GPT4O                                                                                      \
-    "[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?[\\\\p{Lu}\\\\p{Lt}\\\\p{Lm}\\\\p{Lo}\\\\p{M}]*[\\\\p{Ll}\\\\p{Lm}\\\\p{Lo}\\\\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?[\\\\p{Lu}\\\\p{Lt}\\\\p{Lm}\\\\p{Lo}\\\\p{M}]+" \
-    "[\\\\p{Ll}\\\\p{Lm}\\\\p{Lo}\\\\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\\\\p{N}{1,3}| ?[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n/]*|\\\\s*[\\\\r\\\\n]+|\\\\s+(?!\\\\S)|\\\\s+"
+#define GPT4O \
+    "[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?[\\\\p{Lu}\\\\p{Lt}\\\\p{Lm}\\\\p{Lo}\\\\p{M}]*[\\\\p{Ll}\\\\p{Lm}\\\\p{Lo}\\\\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'" \
+    "d)?|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?[\\\\p{Lu}\\\\p{Lt}\\\\p{Lm}\\\\p{Lo}\\\\p{M}]+" \
+    "[\\\\p{Ll}\\\\p{Lm}\\\\p{Lo}\\\\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\\\\p{N}{1,3}| " \
+    "?[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n/]*|\\\\s*[\\\\r\\\\n]+|\\\\s+(?!\\\\S)|\\\\s+"
 
 static struct wick_tok *byte_level(const char *pattern_step)
 {
-    return sample_open(&(struct sample){.vocab = all_bytes(), .pre_tokenizer = pattern_step, .decoder = "{\"type\":\"ByteLevel\"}", .merges = "[\"a a\",\"aa aa\",\"Z Z\"]",
+    return sample_open(&(struct sample){.vocab = all_bytes(),
+                                        .pre_tokenizer = pattern_step,
+                                        .decoder = "{\"type\":\"ByteLevel\"}",
+                                        .merges = "[\"a a\",\"aa aa\",\"Z Z\"]",
                                         .added = "[{\"id\":300,\"content\":\"a word\",\"normalized\":true,\"special\":false,\"single_word\":true}]"});
 }
 
@@ -77,8 +83,10 @@ static void replace_is_linear(void **state)
 {
     static const char *const vocab[] = {"_", "a", NULL};
     (void)state;
-    struct wick_tok *tok = sample_open(&(struct sample){
-        .vocab = vocab, .normalizer = "{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"Prepend\",\"prepend\":\"_\"},{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},\"content\":\"_\"},{\"type\":\"NFC\"}]}"});
+    struct wick_tok *tok =
+        sample_open(&(struct sample){.vocab = vocab,
+                                     .normalizer = "{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"Prepend\",\"prepend\":\"_\"},{\"type\":"
+                                                   "\"Replace\",\"pattern\":{\"String\":\" \"},\"content\":\"_\"},{\"type\":\"NFC\"}]}"});
     uint64_t small = time_encode(tok, " a", 25000, false), large = time_encode(tok, " a", 100000, false);
     if (large > 200000000u) assert_true(large / (small + 1) <= 6);
     wick_tok_free(tok);
@@ -123,11 +131,21 @@ static void endless_pattern(void **state)
 /* Bytes that are not UTF-8 become the ids of those bytes, wherever they stand. */
 static void invalid_bytes(void **state)
 {
-    static const char *const texts[] = {"\xe6\xad", "\x80", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "ok \xe6\xad then \xff", "\xe6\xad\xaa\xe6", "\xf0\x9f\x98",
-                                        "\xf4\x8f\xbf\x80 \x80", "a\xffzz\xff"};
+    static const char *const texts[] = {"\xe6\xad",
+                                        "\x80",
+                                        "\xc0\x80",
+                                        "\xed\xa0\x80",
+                                        "\xf4\x90\x80\x80",
+                                        "ok \xe6\xad then \xff",
+                                        "\xe6\xad\xaa\xe6",
+                                        "\xf0\x9f\x98",
+                                        "\xf4\x8f\xbf\x80 \x80",
+                                        "a\xffzz\xff"};
     (void)state;
     for (int mapped = 0; mapped < 2; mapped++) {
-        struct wick_tok *tok = byte_level(mapped ? "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"ByteLevel\",\"add_prefix_space\":false},{\"type\":\"Digits\"}]}" : SPLIT_AND_BYTES(GPT4O));
+        struct wick_tok *tok = byte_level(
+            mapped ? "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"ByteLevel\",\"add_prefix_space\":false},{\"type\":\"Digits\"}]}"
+                   : SPLIT_AND_BYTES(GPT4O));
         for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
             struct wick_ids ids = {0};
             wick_error err;
@@ -173,7 +191,9 @@ static void thousands_of_added_tokens(void **state)
     }
     wick_buf_text(&added, ",{\"id\":3000,\"content\":\"<|t_277|>x\",\"special\":false,\"normalized\":false}]");
     uint64_t begin = wick_now_ns();
-    struct wick_tok *tok = sample_open(&(struct sample){.vocab = all_bytes(), .added = added.data, .pre_tokenizer = "{\"type\":\"ByteLevel\",\"add_prefix_space\":false}",
+    struct wick_tok *tok = sample_open(&(struct sample){.vocab = all_bytes(),
+                                                        .added = added.data,
+                                                        .pre_tokenizer = "{\"type\":\"ByteLevel\",\"add_prefix_space\":false}",
                                                         .decoder = "{\"type\":\"ByteLevel\"}"});
     sample_expect(tok, "<|t_1234|><|t_223|><|t_277|>x", 29, 0, "<|t_1234|>|<|t_223|>|<|t_277|>x|");
     sample_expect(tok, "<|t_77", 6, 0, "<|||t|_|7|7|");
@@ -182,6 +202,45 @@ static void thousands_of_added_tokens(void **state)
     /* An added token prints as it is written, though its characters are also letters of the byte alphabet. */
     sample_decode(tok, (const int32_t[]){300 + 0xed - 0x80}, 1, 0, "\xc3\xad|");
     wick_buf_free(&added);
+    wick_tok_free(tok);
+}
+
+/* One tokenizer, many threads: all get the same ids. */
+struct shared {
+    const struct wick_tok *tok;
+    struct wick_ids ids[16];
+};
+
+static void encode_one(void *user, size_t index, unsigned thread)
+{
+    static const char text[] = "aaaa aaa ZZ a word ZZZ \xe4\xb8\xad aaaa aa's";
+    struct shared *shared = user;
+    (void)thread;
+    for (int i = 0; i < 200; i++) {
+        shared->ids[index].count = 0;
+        if (wick_tok_encode(shared->tok, text, sizeof text - 1, WICK_TOK_SPECIAL, &shared->ids[index], NULL) != WICK_OK)
+            shared->ids[index].failed = true;
+    }
+}
+
+static void shared_by_threads(void **state)
+{
+    struct shared shared = {.ids = {{0}}};
+    struct wick_pool *pool;
+    wick_error err;
+    (void)state;
+    struct wick_tok *tok = byte_level(SPLIT_AND_BYTES(GPT4O));
+    shared.tok = tok;
+    WICK_ASSERT_OK(wick_pool_create(&pool, 4, &err), &err);
+    wick_pool_run(pool, 16, encode_one, &shared);
+    wick_pool_destroy(pool);
+    for (int i = 0; i < 16; i++) {
+        assert_false(shared.ids[i].failed);
+        assert_true(shared.ids[i].count > 0);
+        assert_int_equal(shared.ids[i].count, shared.ids[0].count);
+        assert_memory_equal(shared.ids[i].data, shared.ids[0].data, shared.ids[0].count * sizeof(int32_t));
+    }
+    for (int i = 0; i < 16; i++) wick_ids_free(&shared.ids[i]);
     wick_tok_free(tok);
 }
 
@@ -199,7 +258,14 @@ static void too_long(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(long_runs), cmocka_unit_test(replace_is_linear), cmocka_unit_test(many_marks), cmocka_unit_test(endless_pattern),
-                                       cmocka_unit_test(invalid_bytes), cmocka_unit_test(bytes_without_token), cmocka_unit_test(thousands_of_added_tokens), cmocka_unit_test(too_long)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(long_runs),
+                                       cmocka_unit_test(replace_is_linear),
+                                       cmocka_unit_test(many_marks),
+                                       cmocka_unit_test(endless_pattern),
+                                       cmocka_unit_test(invalid_bytes),
+                                       cmocka_unit_test(bytes_without_token),
+                                       cmocka_unit_test(thousands_of_added_tokens),
+                                       cmocka_unit_test(shared_by_threads),
+                                       cmocka_unit_test(too_long)};
     return WICK_TEST_MAIN(tests);
 }

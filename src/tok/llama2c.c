@@ -112,7 +112,8 @@ static wick_status fill(struct wick_tok *tok, struct wick_str data, const struct
     tok->byte_fallback = true;
     WICK_TRY(wick_tok_finish_vocab(tok, err));
     /* The format knows byte tokens by their place, not by their spelling. */
-    for (int32_t b = 0; b < 256; b++) tok->byte_ids[b] = b + FIRST_BYTE_ID < tok->limit && tok->piece[b + FIRST_BYTE_ID].data ? b + FIRST_BYTE_ID : -1;
+    for (int32_t b = 0; b < 256; b++)
+        tok->byte_ids[b] = b + FIRST_BYTE_ID < tok->limit && tok->piece[b + FIRST_BYTE_ID].data ? b + FIRST_BYTE_ID : -1;
     for (int32_t id = (int32_t)layout->entries; id < layout->count; id++) ranks[id] = UINT32_MAX;
     WICK_TRY(wick_tok_ranks_of_scores(scores, layout->entries, ranks, err));
     WICK_TRY(wick_tok_merges_from_ranks(tok, ranks, err));
@@ -130,7 +131,8 @@ wick_status wick_tok_llama2c_load(struct wick_tok *tok, struct wick_str data, co
 {
     struct layout layout;
     (void)path;
-    if (!executorch_layout(data, &layout) && !original_layout(data, &layout)) return wick_fail(err, WICK_INVALID_TOKENIZER, "llama2.c vocabulary: does not end with an entry");
+    if (!executorch_layout(data, &layout) && !original_layout(data, &layout))
+        return wick_fail(err, WICK_INVALID_TOKENIZER, "llama2.c vocabulary: does not end with an entry");
     float *scores = calloc((size_t)layout.entries, sizeof *scores);
     uint32_t *ranks = calloc((size_t)layout.count, sizeof *ranks);
     wick_status status = scores && ranks ? fill(tok, data, &layout, scores, ranks, err) : wick_fail_oom(err, layout.entries, "scores");

@@ -18,7 +18,8 @@ static wick_status load(struct wick_tok **out, struct wick_str data, const char 
     for (size_t i = 0; i < WICK_ARRAY_SIZE(formats) && !format; i++) {
         if (data.size && formats[i].probe(data)) format = &formats[i];
     }
-    if (!format) return wick_fail(err, WICK_INVALID_TOKENIZER, "%s: not a tokenizer file of a known format (tokenizer.json, tiktoken, llama2.c .bin)", name);
+    if (!format)
+        return wick_fail(err, WICK_INVALID_TOKENIZER, "%s: not a tokenizer file of a known format (tokenizer.json, tiktoken, llama2.c .bin)", name);
     struct wick_tok *tok = wick_tok_new();
     if (!tok) return wick_fail_oom(err, sizeof *tok, "a tokenizer");
     tok->format = format->name;

@@ -14,7 +14,8 @@ static int compare(const void *a, const void *b)
     return order ? order : (x < y ? -1 : x > y);
 }
 
-bool wick_tok_matcher_init(struct wick_tok_matcher *matcher, struct wick_arena *arena, const struct wick_tok_added *added, size_t count, bool normalized)
+bool wick_tok_matcher_init(struct wick_tok_matcher *matcher, struct wick_arena *arena, const struct wick_tok_added *added, size_t count,
+                           bool normalized)
 {
     size_t kept = 0;
     matcher->items = WICK_NEW_ARRAY(arena, const struct wick_tok_added *, count);
@@ -85,7 +86,8 @@ static bool word_beside(struct wick_str text, size_t begin, size_t end)
     return end < text.size && wick_utf8_next(text.data + end, text.size - end, &code) && wick_tok_in_class(code, WICK_TOK_CLASS_WORD);
 }
 
-bool wick_tok_matcher_next(const struct wick_tok_matcher *matcher, struct wick_str text, bool special, size_t taken, size_t *from, struct wick_tok_match *match)
+bool wick_tok_matcher_next(const struct wick_tok_matcher *matcher, struct wick_str text, bool special, size_t taken, size_t *from,
+                           struct wick_tok_match *match)
 {
     if (matcher->count == 0) return false;
     for (size_t at = *from; at < text.size; at++) {

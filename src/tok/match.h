@@ -24,7 +24,8 @@ struct wick_tok_matcher {
 };
 
 /* Takes the tokens whose `normalized` is as given; an empty pattern is left out, of equal ones the last stays. */
-bool wick_tok_matcher_init(struct wick_tok_matcher *matcher, struct wick_arena *arena, const struct wick_tok_added *added, size_t count, bool normalized);
+bool wick_tok_matcher_init(struct wick_tok_matcher *matcher, struct wick_arena *arena, const struct wick_tok_added *added, size_t count,
+                           bool normalized);
 
 /* A match and the text it takes. */
 struct wick_tok_match {
@@ -34,6 +35,7 @@ struct wick_tok_match {
 
 /* The next match in text at or after *from that is to be used; `taken` is where the text not yet taken begins. Moves *from behind
  * the match (before rstrip). False: none. */
-bool wick_tok_matcher_next(const struct wick_tok_matcher *matcher, struct wick_str text, bool special, size_t taken, size_t *from, struct wick_tok_match *match);
+bool wick_tok_matcher_next(const struct wick_tok_matcher *matcher, struct wick_str text, bool special, size_t taken, size_t *from,
+                           struct wick_tok_match *match);
 
 #endif

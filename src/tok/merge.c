@@ -107,7 +107,8 @@ static uint64_t heap_pop(struct wick_tok_work *work)
 static void consider(struct wick_tok_work *work, uint32_t at, bool push)
 {
     struct wick_tok_symbol *symbol = &work->symbols[at];
-    const struct wick_tok_merge *merge = symbol->next == NONE ? NULL : wick_tok_pairs_find(&work->tok->pairs, symbol->id, work->symbols[symbol->next].id);
+    const struct wick_tok_merge *merge =
+        symbol->next == NONE ? NULL : wick_tok_pairs_find(&work->tok->pairs, symbol->id, work->symbols[symbol->next].id);
     symbol->rank = merge ? merge->rank : NONE;
     if (!merge) return;
     symbol->merged = merge->id;
@@ -194,27 +195,34 @@ static wick_status merge_whole(struct wick_tok_work *work, struct wick_str piece
     return WICK_OK;
 }
 
-/* The end of the word that begins at `from`: the next mark that follows another character. */
-static size_t word_end(struct wick_str piece, struct wick_str mark, size_t from)
+/* The end of the word that begins at `from`: the next mark that follows another character, if no merge joins the two. */
+static size_t word_end(const struct wick_tok *tok, struct wick_str piece, size_t from)
 {
-    struct wick_str rest = {piece.data + from, piece.size - from};
+    struct wick_str mark = tok->cut, rest = {piece.data + from, piece.size - from};
     size_t at = 0;
-    while (at + mark.size <= rest.size && memcmp(rest.data + at, mark.data, mark.size) == 0) at += mark.size;
-    for (; at < rest.size; at++) {
+    while (wick_str_starts((struct wick_str){rest.data + at, rest.size - at}, mark)) at += mark.size;
+    while (at < rest.size) {
         const char *next = memchr(rest.data + at, mark.data[0], rest.size - at);
         if (!next) break;
         at = (size_t)(next - rest.data);
-        if (rest.size - at >= mark.size && memcmp(next, mark.data, mark.size) == 0) return from + at;
+        struct wick_str here = {next, rest.size - at};
+        if (!wick_str_starts(here, mark)) {
+            at++;
+        } else if (at > 0 && !tok->cut_joins[(unsigned char)next[-1]]) {
+            return from + at;
+        } else {
+            /* Not here; nor within the run of marks. */
+            while (wick_str_starts((struct wick_str){rest.data + at, rest.size - at}, mark)) at += mark.size;
+        }
     }
     return piece.size;
 }
 
 wick_status wick_tok_merge_piece(struct wick_tok_work *work, struct wick_str piece)
 {
-    struct wick_str mark = work->tok->cut;
-    if (mark.size == 0) return merge_whole(work, piece);
+    if (work->tok->cut.size == 0) return merge_whole(work, piece);
     for (size_t from = 0, end; from < piece.size; from = end) {
-        end = word_end(piece, mark, from);
+        end = word_end(work->tok, piece, from);
         WICK_TRY(merge_whole(work, (struct wick_str){piece.data + from, end - from}));
     }
     return WICK_OK;

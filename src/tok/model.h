@@ -116,7 +116,8 @@ struct wick_tok {
     int32_t char_ids[128]; /* with characters: of the ASCII ones */
     struct wick_tok_pairs pairs;
     atomic_uchar *alone;  /* [limit] whether merging a key's symbols gives just its id: 0 not known yet, 1 yes, 2 no */
-    struct wick_str cut;  /* no merge crosses from another character to this one: text may be cut before it */
+    struct wick_str cut;  /* text may be cut before this character, if another one precedes it whose last byte is not in cut_joins: */
+    bool cut_joins[256];  /* some merge joins a left side that ends with this byte with a right side that begins with `cut` */
 
     struct wick_tok_steps normalizers, splitters;
     struct wick_tok_added *added;
@@ -205,7 +206,8 @@ wick_status wick_tok_normalize(struct wick_tok_work *work, struct wick_str *text
 wick_status wick_tok_normalize_step(const struct wick_tok_step *step, struct wick_tok_matching **matching, struct wick_str text, struct wick_buf *out,
                                     wick_error *err) WICK_MUST_CHECK;
 /* Runs the splitters: *spans are the pieces of *text in order. *mapped: text is in the byte-level alphabet. (split.c) */
-wick_status wick_tok_split(struct wick_tok_work *work, struct wick_str *text, bool at_start, struct wick_tok_spans **spans, bool *mapped) WICK_MUST_CHECK;
+wick_status wick_tok_split(struct wick_tok_work *work, struct wick_str *text, bool at_start, struct wick_tok_spans **spans,
+                           bool *mapped) WICK_MUST_CHECK;
 /* Goes through the matches of a pattern in a text. An empty match right behind a match does not count. (split.c) */
 struct wick_tok_finder {
     const struct wick_tok_pattern *pattern;

@@ -25,7 +25,8 @@ static size_t space_at_end(struct wick_str text)
     return text.size - end;
 }
 
-static wick_status replace(const struct wick_tok_step *step, struct wick_tok_matching **matching, struct wick_str text, struct wick_buf *out, wick_error *err)
+static wick_status replace(const struct wick_tok_step *step, struct wick_tok_matching **matching, struct wick_str text, struct wick_buf *out,
+                           wick_error *err)
 {
     struct wick_tok_finder finder = {.pattern = &step->pattern, .text = text};
     size_t copied = 0;

@@ -43,8 +43,8 @@ struct translation {
 /* \b or \B by the dialect's idea of a word. */
 static void put_boundary(struct translation *t, const char *words, bool boundary)
 {
-    wick_buf_printf(&t->out, "(?:(?<=[" WORDS "%s])(?%c[" WORDS "%s])|(?<![" WORDS "%s])(?%c[" WORDS "%s]))", words, boundary ? '!' : '=', words, words,
-                    boundary ? '=' : '!', words);
+    wick_buf_printf(&t->out, "(?:(?<=[" WORDS "%s])(?%c[" WORDS "%s])|(?<![" WORDS "%s])(?%c[" WORDS "%s]))", words, boundary ? '!' : '=', words,
+                    words, boundary ? '=' : '!', words);
 }
 
 static void put_set(struct translation *t, const char *open, const char *set, const char *more, bool in_class)
@@ -209,7 +209,8 @@ wick_status wick_tok_regex_compile(struct wick_tok_regex **regex, struct wick_st
     struct translation t = {.pattern = pattern, .dialect = dialect};
     pcre2_compile_context *context = NULL;
     *regex = NULL;
-    if (pattern.size > PATTERN_LIMIT) return wick_fail(err, WICK_INVALID_TOKENIZER, "pattern: %zu bytes are more than the %d allowed", pattern.size, PATTERN_LIMIT);
+    if (pattern.size > PATTERN_LIMIT)
+        return wick_fail(err, WICK_INVALID_TOKENIZER, "pattern: %zu bytes are more than the %d allowed", pattern.size, PATTERN_LIMIT);
     wick_status status = translate(&t, err);
     if (status != WICK_OK) goto done;
     struct wick_tok_regex *made = calloc(1, sizeof *made);
@@ -271,8 +272,8 @@ void wick_tok_matching_free(struct wick_tok_matching *matching)
     free(matching);
 }
 
-wick_status wick_tok_regex_find(const struct wick_tok_regex *regex, struct wick_tok_matching *matching, struct wick_str text, size_t from, bool *found,
-                                size_t *begin, size_t *end, wick_error *err)
+wick_status wick_tok_regex_find(const struct wick_tok_regex *regex, struct wick_tok_matching *matching, struct wick_str text, size_t from,
+                                bool *found, size_t *begin, size_t *end, wick_error *err)
 {
     uint64_t steps = BASE_STEPS + (uint64_t)STEPS_PER_BYTE * text.size;
     PCRE2_SPTR subject = (PCRE2_SPTR)text.data;
@@ -287,8 +288,8 @@ wick_status wick_tok_regex_find(const struct wick_tok_regex *regex, struct wick_
     if (got < 0) {
         PCRE2_UCHAR reason[120];
         pcre2_get_error_message(got, reason, sizeof reason);
-        return wick_fail(err, got == PCRE2_ERROR_NOMEMORY ? WICK_OUT_OF_MEMORY : WICK_INVALID_ARGUMENT, "text, byte %zu: the tokenizer's pattern gives up: %s",
-                         from, (const char *)reason);
+        return wick_fail(err, got == PCRE2_ERROR_NOMEMORY ? WICK_OUT_OF_MEMORY : WICK_INVALID_ARGUMENT,
+                         "text, byte %zu: the tokenizer's pattern gives up: %s", from, (const char *)reason);
     }
     const PCRE2_SIZE *range = pcre2_get_ovector_pointer(matching->data);
     *begin = range[0];

@@ -19,9 +19,12 @@ struct sample {
 static inline void sample_text(const struct sample *sample, struct wick_buf *out)
 {
     *out = (struct wick_buf){0};
-    wick_buf_printf(out, "{\"version\":\"1.0\",\"added_tokens\":%s,\"normalizer\":%s,", sample->added ? sample->added : "[]", sample->normalizer ? sample->normalizer : "null");
-    wick_buf_printf(out, "\"pre_tokenizer\":%s,\"post_processor\":%s,", sample->pre_tokenizer ? sample->pre_tokenizer : "null", sample->post_processor ? sample->post_processor : "null");
-    wick_buf_printf(out, "\"decoder\":%s,\"model\":{\"type\":\"BPE\"%s,\"vocab\":{", sample->decoder ? sample->decoder : "null", sample->options ? sample->options : "");
+    wick_buf_printf(out, "{\"version\":\"1.0\",\"added_tokens\":%s,\"normalizer\":%s,", sample->added ? sample->added : "[]",
+                    sample->normalizer ? sample->normalizer : "null");
+    wick_buf_printf(out, "\"pre_tokenizer\":%s,\"post_processor\":%s,", sample->pre_tokenizer ? sample->pre_tokenizer : "null",
+                    sample->post_processor ? sample->post_processor : "null");
+    wick_buf_printf(out, "\"decoder\":%s,\"model\":{\"type\":\"BPE\"%s,\"vocab\":{", sample->decoder ? sample->decoder : "null",
+                    sample->options ? sample->options : "");
     for (size_t i = 0; sample->vocab && sample->vocab[i]; i++) {
         wick_buf_text(out, i ? "," : "");
         wick_buf_json_string(out, sample->vocab[i], strlen(sample->vocab[i]));

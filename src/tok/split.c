@@ -44,8 +44,9 @@ static bool find_class(struct wick_str text, enum wick_tok_class class, size_t f
     for (size_t at = from, n; at < text.size; at += n) {
         uint32_t code = 0;
         n = wick_utf8_next(text.data + at, text.size - at, &code);
-        if (n == 0) n = 1;
-        else if (wick_tok_in_class(code, class)) {
+        if (n == 0) {
+            n = 1;
+        } else if (wick_tok_in_class(code, class)) {
             *begin = at;
             *end = at + n;
             return true;
@@ -54,8 +55,8 @@ static bool find_class(struct wick_str text, enum wick_tok_class class, size_t f
     return false;
 }
 
-static wick_status find_pattern(const struct wick_tok_pattern *pattern, struct wick_tok_matching **matching, struct wick_str text, size_t from, bool *found,
-                                size_t *begin, size_t *end, wick_error *err)
+static wick_status find_pattern(const struct wick_tok_pattern *pattern, struct wick_tok_matching **matching, struct wick_str text, size_t from,
+                                bool *found, size_t *begin, size_t *end, wick_error *err)
 {
     if (pattern->kind == WICK_TOK_BY_STRING) {
         *found = find_string(text, pattern->string, from, begin);

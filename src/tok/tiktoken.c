@@ -20,8 +20,17 @@ struct preset {
     size_t bos, eos; /* places in the list; SIZE_MAX: none */
 };
 
-static const char *const llama3_names[] = {"<|begin_of_text|>", "<|end_of_text|>", "<|reserved_special_token_0|>", "<|reserved_special_token_1|>",
-                                           "<|finetune_right_pad_id|>", "<|step_id|>", "<|start_header_id|>", "<|end_header_id|>", "<|eom_id|>", "<|eot_id|>", "<|python_tag|>"};
+static const char *const llama3_names[] = {"<|begin_of_text|>",
+                                           "<|end_of_text|>",
+                                           "<|reserved_special_token_0|>",
+                                           "<|reserved_special_token_1|>",
+                                           "<|finetune_right_pad_id|>",
+                                           "<|step_id|>",
+                                           "<|start_header_id|>",
+                                           "<|end_header_id|>",
+                                           "<|eom_id|>",
+                                           "<|eot_id|>",
+                                           "<|python_tag|>"};
 static const char *const qwen_names[] = {"<|endoftext|>", "<|im_start|>", "<|im_end|>"};
 static const char *const cl100k_names[] = {"", "<|endoftext|>", "<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>"};
 static const char *const o200k_names[] = {"", "<|endoftext|>"};
@@ -78,7 +87,8 @@ static bool next_line(struct wick_str data, size_t *at, struct line *line)
     while (end < data.size && data.data[end] != ' ' && data.data[end] != '\n') end++;
     line->base64 = (struct wick_str){data.data + begin, end - begin};
     size_t digit = end + 1, rank = 0;
-    while (digit < data.size && data.data[digit] >= '0' && data.data[digit] <= '9' && rank < WICK_TOK_ID_LIMIT) rank = rank * 10 + (size_t)(data.data[digit++] - '0');
+    while (digit < data.size && data.data[digit] >= '0' && data.data[digit] <= '9' && rank < WICK_TOK_ID_LIMIT)
+        rank = rank * 10 + (size_t)(data.data[digit++] - '0');
     bool ends = digit >= data.size || data.data[digit] == '\n' || data.data[digit] == '\r';
     if (digit <= end + 1 || !ends || rank >= WICK_TOK_ID_LIMIT) return false;
     line->rank = (int32_t)rank;
@@ -117,7 +127,8 @@ static wick_status read_lines(struct wick_tok *tok, struct wick_str data, struct
             char mapped[4];
             wick_buf_append(&piece, mapped, wick_utf8_put(wick_tok_byte_char((uint8_t)bytes->data[i]), mapped));
         }
-        status = piece.failed || bytes->failed ? wick_fail_oom(err, bytes->size, "a piece") : wick_tok_set_piece(tok, line.rank, (struct wick_str){piece.data, piece.size}, err);
+        status = piece.failed || bytes->failed ? wick_fail_oom(err, bytes->size, "a piece")
+                                               : wick_tok_set_piece(tok, line.rank, (struct wick_str){piece.data, piece.size}, err);
     }
     wick_buf_free(&piece);
     return status;

@@ -22,15 +22,28 @@ static bool is_word(uint32_t c, utf8proc_category_t category)
            (c >= 0x1f170 && c <= 0x1f189);
 }
 
+static bool is_ascii_punctuation(uint32_t c)
+{
+    return (c >= 33 && c <= 47) || (c >= 58 && c <= 64) || (c >= 91 && c <= 96) || (c >= 123 && c <= 126);
+}
+
+/* Without a look at the tables. */
+static bool ascii_in_class(uint32_t c, enum wick_tok_class class)
+{
+    bool digit = c >= '0' && c <= '9', letter = (c | 32) >= 'a' && (c | 32) <= 'z';
+    if (class == WICK_TOK_CLASS_NUMERIC) return digit;
+    if (class == WICK_TOK_CLASS_SPACE) return c == ' ' || (c >= 9 && c <= 13);
+    return class == WICK_TOK_CLASS_PUNCTUATION ? is_ascii_punctuation(c) : digit || letter || c == '_';
+}
+
 bool wick_tok_in_class(uint32_t code, enum wick_tok_class class)
 {
+    if (code < 0x80) return ascii_in_class(code, class);
     utf8proc_category_t category = utf8proc_category((utf8proc_int32_t)code);
     switch (class) {
     case WICK_TOK_CLASS_NUMERIC: return category >= UTF8PROC_CATEGORY_ND && category <= UTF8PROC_CATEGORY_NO;
     case WICK_TOK_CLASS_SPACE: return is_space(code);
-    case WICK_TOK_CLASS_PUNCTUATION:
-        if (code < 0x80) return (code >= 33 && code <= 47) || (code >= 58 && code <= 64) || (code >= 91 && code <= 96) || (code >= 123 && code <= 126);
-        return category >= UTF8PROC_CATEGORY_PC && category <= UTF8PROC_CATEGORY_PO;
+    case WICK_TOK_CLASS_PUNCTUATION: return category >= UTF8PROC_CATEGORY_PC && category <= UTF8PROC_CATEGORY_PO;
     case WICK_TOK_CLASS_WORD: return is_word(code, category);
     }
     return false;

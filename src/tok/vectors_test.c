@@ -45,7 +45,8 @@ static int check_text(const struct wick_tok *tok, const struct vector_case *c, c
         bad = 1;
     }
     WICK_ASSERT_OK(wick_tok_decode(tok, ids.data, ids.count, 0, &whole, &err), &err);
-    if (c->decoded && !wick_str_equal((struct wick_str){whole.data, whole.size}, (struct wick_str){json_string_value(decoded), json_string_length(decoded)})) {
+    if (c->decoded &&
+        !wick_str_equal((struct wick_str){whole.data, whole.size}, (struct wick_str){json_string_value(decoded), json_string_length(decoded)})) {
         show("decoded", text, &ids, wanted);
         bad = 1;
     }
@@ -100,7 +101,8 @@ VECTOR_TEST(llama2c, "llama2_sp/tokenizer.bin", "llama2c_bin_vectors.json", fals
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(smollm2), cmocka_unit_test(llama3_1), cmocka_unit_test(qwen3), cmocka_unit_test(llama2), cmocka_unit_test(llama2c),
-                                       cmocka_unit_test(llama3_tiktoken), cmocka_unit_test(qwen_tiktoken)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(smollm2),      cmocka_unit_test(llama3_1), cmocka_unit_test(qwen3),
+                                       cmocka_unit_test(llama2),       cmocka_unit_test(llama2c),  cmocka_unit_test(llama3_tiktoken),
+                                       cmocka_unit_test(qwen_tiktoken)};
     return WICK_TEST_MAIN(tests);
 }

@@ -99,6 +99,17 @@ static void pair_range(void *user, size_t begin, size_t end, unsigned thread)
     }
 }
 
+/* An input whose place y was given, and which is broadcast this time, would be overwritten while it is still read. */
+static wick_status keep(const void **data, const struct wick_tensor *x, const struct wick_tensor *y, struct wick_run *run)
+{
+    if (x->data != y->data || wick_tensor_numel(x) == wick_tensor_numel(y)) return WICK_OK;
+    void *copy = wick_arena_alloc(run->temp, wick_tensor_nbytes(x), 64);
+    if (!copy) return wick_fail_oom(run->err, wick_tensor_nbytes(x), "xnn: broadcast input");
+    memcpy(copy, x->data, wick_tensor_nbytes(x));
+    *data = copy;
+    return WICK_OK;
+}
+
 static wick_status run_pair(const struct wick_args *args, const void *state, struct wick_run *run, pair_fn pair)
 {
     const struct wick_xnn_binary *s = state;
@@ -112,13 +123,8 @@ static wick_status run_pair(const struct wick_args *args, const void *state, str
     p.floats = p.lane_a.dtype == WICK_DTYPE_F32 && p.lane_b.dtype == WICK_DTYPE_F32 && p.lane_y.dtype == WICK_DTYPE_F32;
     size_t count = wick_xnn_sizes_numel(&dy);
     if (count == 0) return WICK_OK;
-    if (a->data == y->data && wick_xnn_sizes_numel(&da) != count) {
-        /* y was given a's place, but this time a is broadcast and would be overwritten while it is still read. */
-        void *copy = wick_arena_alloc(run->temp, wick_tensor_nbytes(a), 64);
-        if (!copy) return wick_fail_oom(run->err, wick_tensor_nbytes(a), "xnn: broadcast input");
-        memcpy(copy, a->data, wick_tensor_nbytes(a));
-        p.a = copy;
-    }
+    WICK_TRY(keep(&p.a, a, y, run));
+    WICK_TRY(keep(&p.b, b, y, run));
     join_dims(&p, &da, &db, &dy);
     wick_xnn_ranges(run->pool, count, BINARY_GRAIN, pair_range, &p);
     return WICK_OK;
@@ -145,21 +151,21 @@ static wick_status infer_pair(const struct wick_args *args, struct wick_shape *o
 /* ---- the kernels ---- */
 
 /* Vectors of one length go to the micro-kernel `vectors`; a number with a vector is a loop here. x: an element of a, w: of b. */
-#define PAIR(name, vectors, expression)                                                                                                     \
-    static void pair_##name(const struct wick_ukernels *uk, size_t n, const float *a, size_t sa, const float *b, size_t sb, float *y)       \
-    {                                                                                                                                       \
-        const float x0 = a[0], w0 = b[0];                                                                                                   \
-        if (sa && sb) vectors;                                                                                                              \
-        else if (sa)                                                                                                                        \
-            for (size_t i = 0; i < n; i++) {                                                                                                \
-                const float x = a[i], w = w0;                                                                                               \
-                y[i] = (expression);                                                                                                        \
-            }                                                                                                                               \
-        else                                                                                                                                \
-            for (size_t i = 0; i < n; i++) {                                                                                                \
-                const float x = x0, w = b[i];                                                                                               \
-                y[i] = (expression);                                                                                                        \
-            }                                                                                                                               \
+#define PAIR(name, vectors, expression)                                                                                               \
+    static void pair_##name(const struct wick_ukernels *uk, size_t n, const float *a, size_t sa, const float *b, size_t sb, float *y) \
+    {                                                                                                                                 \
+        const float x0 = a[0], w0 = b[0];                                                                                             \
+        if (sa && sb) vectors;                                                                                                        \
+        else if (sa)                                                                                                                  \
+            for (size_t i = 0; i < n; i++) {                                                                                          \
+                const float x = a[i], w = w0;                                                                                         \
+                y[i] = (expression);                                                                                                  \
+            }                                                                                                                         \
+        else                                                                                                                          \
+            for (size_t i = 0; i < n; i++) {                                                                                          \
+                const float x = x0, w = b[i];                                                                                         \
+                y[i] = (expression);                                                                                                  \
+            }                                                                                                                         \
     }
 
 static void prelu_vectors(size_t n, const float *a, const float *b, float *y)
@@ -175,11 +181,11 @@ PAIR(minimum, uk->min(n, a, b, y), x < w ? x : w)
 PAIR(maximum, uk->max(n, a, b, y), x > w ? x : w)
 PAIR(prelu, ((void)uk, prelu_vectors(n, a, b, y)), x < 0 ? x * w : x)
 
-#define BINARY_OP(name)                                                                                                                     \
-    static wick_status run_##name(const struct wick_args *args, const void *state, struct wick_run *run)                                    \
-    {                                                                                                                                       \
-        return run_pair(args, state, run, pair_##name);                                                                                     \
-    }                                                                                                                                       \
-    static const struct wick_opmeta name##_meta = {"xnn::" #name, "TT>T", WICK_ALIAS_INPLACE, infer_pair};                                  \
+#define BINARY_OP(name)                                                                                    \
+    static wick_status run_##name(const struct wick_args *args, const void *state, struct wick_run *run)   \
+    {                                                                                                      \
+        return run_pair(args, state, run, pair_##name);                                                    \
+    }                                                                                                      \
+    static const struct wick_opmeta name##_meta = {"xnn::" #name, "TT>T", WICK_ALIAS_INPLACE, infer_pair}; \
     const struct wick_op wick_xnn_op_##name = {.meta = &name##_meta, .run = run_##name};
 WICK_XNN_BINARY_LIST(BINARY_OP)

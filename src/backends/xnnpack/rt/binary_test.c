@@ -73,7 +73,8 @@ static void check_unary(int kind, int datatype)
     for (size_t i = 0; i < N; i++) {
         double want = ref_unary(kind, get(&r->tensors[0], i)), got = get(&r->tensors[1], i);
         double tolerance = unit(r->tensors[1].shape.dtype) * fmax(1, fabs(want));
-        if (!(fabs(want - got) <= tolerance)) fail_msg("%s(%g) = %.9g, want %.9g", wick_xnn_node_name((uint8_t)kind), get(&r->tensors[0], i), got, want);
+        if (!(fabs(want - got) <= tolerance))
+            fail_msg("%s(%g) = %.9g, want %.9g", wick_xnn_node_name((uint8_t)kind), get(&r->tensors[0], i), got, want);
     }
     rig_close(r);
 }
@@ -81,9 +82,10 @@ static void check_unary(int kind, int datatype)
 static void unary_kinds(void **state)
 {
     (void)state;
-    static const int kinds[] = {XNN_NODE_ABS, XNN_NODE_CEILING, XNN_NODE_COS, XNN_NODE_EXP, XNN_NODE_FLOOR, XNN_NODE_GELU, XNN_NODE_HARDSWISH,
-                                XNN_NODE_LOG, XNN_NODE_NEGATE, XNN_NODE_RECIPROCAL_SQUARE_ROOT, XNN_NODE_SIGMOID, XNN_NODE_SIN, XNN_NODE_SQUARE,
-                                XNN_NODE_SQUARE_ROOT, XNN_NODE_TANH, XNN_NODE_CLAMP, XNN_NODE_ELU, XNN_NODE_LEAKY_RELU, XNN_NODE_COPY};
+    static const int kinds[] = {XNN_NODE_ABS,     XNN_NODE_CEILING,   XNN_NODE_COS,        XNN_NODE_EXP,         XNN_NODE_FLOOR,
+                                XNN_NODE_GELU,    XNN_NODE_HARDSWISH, XNN_NODE_LOG,        XNN_NODE_NEGATE,      XNN_NODE_RECIPROCAL_SQUARE_ROOT,
+                                XNN_NODE_SIGMOID, XNN_NODE_SIN,       XNN_NODE_SQUARE,     XNN_NODE_SQUARE_ROOT, XNN_NODE_TANH,
+                                XNN_NODE_CLAMP,   XNN_NODE_ELU,       XNN_NODE_LEAKY_RELU, XNN_NODE_COPY};
     for (size_t i = 0; i < WICK_ARRAY_SIZE(kinds); i++) {
         check_unary(kinds[i], XNN_DATATYPE_FP32);
         check_unary(kinds[i], XNN_DATATYPE_FP16);
@@ -158,9 +160,12 @@ static void binary_kinds(void **state)
     (void)state;
     static const int kinds[] = {XNN_NODE_ADD, XNN_NODE_SUBTRACT, XNN_NODE_MULTIPLY, XNN_NODE_DIV, XNN_NODE_MINIMUM, XNN_NODE_MAXIMUM, XNN_NODE_PRELU};
     const struct broadcast cases[] = {
-        {RIG_DIMS(2, 3, 700), RIG_DIMS(2, 3, 700), RIG_DIMS(2, 3, 700)}, {RIG_DIMS(2, 3, 700), RIG_DIMS(700), RIG_DIMS(2, 3, 700)},
-        {RIG_DIMS(1), RIG_DIMS(2, 1, 5, 9), RIG_DIMS(2, 1, 5, 9)},       {RIG_DIMS(4, 1, 9), RIG_DIMS(4, 7, 1), RIG_DIMS(4, 7, 9)},
-        {RIG_DIMS(2, 3, 1, 1, 4, 1), RIG_DIMS(2, 1, 2, 1, 1, 3), RIG_DIMS(2, 3, 2, 1, 4, 3)}, {RIG_DIMS(1), RIG_DIMS(1), RIG_DIMS(1)},
+        {RIG_DIMS(2, 3, 700), RIG_DIMS(2, 3, 700), RIG_DIMS(2, 3, 700)},
+        {RIG_DIMS(2, 3, 700), RIG_DIMS(700), RIG_DIMS(2, 3, 700)},
+        {RIG_DIMS(1), RIG_DIMS(2, 1, 5, 9), RIG_DIMS(2, 1, 5, 9)},
+        {RIG_DIMS(4, 1, 9), RIG_DIMS(4, 7, 1), RIG_DIMS(4, 7, 9)},
+        {RIG_DIMS(2, 3, 1, 1, 4, 1), RIG_DIMS(2, 1, 2, 1, 1, 3), RIG_DIMS(2, 3, 2, 1, 4, 3)},
+        {RIG_DIMS(1), RIG_DIMS(1), RIG_DIMS(1)},
     };
     for (size_t k = 0; k < WICK_ARRAY_SIZE(kinds); k++)
         for (size_t i = 0; i < WICK_ARRAY_SIZE(cases); i++) {
@@ -200,7 +205,8 @@ static void convert_static(void **state)
 {
     (void)state;
     struct rig *r = rig_open(NULL, 1);
-    uint32_t x = rig_input(r, XNN_DATATYPE_FP32, RIG_DIMS(6)), q = rig_output(r, XNN_DATATYPE_QINT8, RIG_DIMS(6)), y = rig_output(r, XNN_DATATYPE_FP32, RIG_DIMS(6));
+    uint32_t x = rig_input(r, XNN_DATATYPE_FP32, RIG_DIMS(6)), q = rig_output(r, XNN_DATATYPE_QINT8, RIG_DIMS(6)),
+             y = rig_output(r, XNN_DATATYPE_FP32, RIG_DIMS(6));
     r->file_values[q].quant = (struct wick_xnn_quant){.kind = XNN_QUANT_PER_TENSOR, .scale = 0.5f, .zero_point = -3};
     rig_1x1(r, XNN_NODE_CONVERT, x, q);
     rig_1x1(r, XNN_NODE_CONVERT, q, y);
@@ -216,6 +222,7 @@ static void convert_static(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(unary_kinds), cmocka_unit_test(binary_kinds), cmocka_unit_test(sizes_follow), cmocka_unit_test(convert_static)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(unary_kinds), cmocka_unit_test(binary_kinds), cmocka_unit_test(sizes_follow),
+                                       cmocka_unit_test(convert_static)};
     return WICK_TEST_MAIN(tests);
 }

@@ -90,7 +90,8 @@ static void convolve_tile(const struct convolution *t, size_t first, size_t m, u
         size_t image = (first + i) / (size_t)t->ow / (size_t)t->oh;
         params[i] = t->images ? t->images[image] : (struct wick_qd8_params){1.0f, zero_of(t, (int64_t)image)};
     }
-    struct wick_gemm_call call = {.m = m, .n = s->group_out, .k = t->k, .a_stride = t->k, .params = params, .c_stride = t->oc, .min = s->min, .max = s->max};
+    struct wick_gemm_call call = {
+        .m = m, .n = s->group_out, .k = t->k, .a_stride = t->k, .params = params, .c_stride = t->oc, .min = s->min, .max = s->max};
     for (size_t g = 0; g < s->groups; g++) {
         for (size_t i = 0; rows && i < m; i++) gather_row(t, first + i, g, rows + i * t->k * t->element);
         call.a = rows ? rows : (const char *)t->x + first * t->k * t->element;
@@ -155,7 +156,8 @@ static wick_status run_dynamic(const struct wick_args *args, const void *state, 
     struct convolution t = {.s = state, .p = wick_arg_tensor(args, 2)->data, .element = 1, .images = images->data};
     size_t count = (size_t)wick_xnn_sizes_of(x).size[0];
     if (wick_tensor_nbytes(images) != count * sizeof *t.images)
-        return wick_fail(run->err, WICK_INVALID_PROGRAM, "xnn::convolution: %zu bytes of parameters for %zu images", wick_tensor_nbytes(images), count);
+        return wick_fail(run->err, WICK_INVALID_PROGRAM, "xnn::convolution: %zu bytes of parameters for %zu images", wick_tensor_nbytes(images),
+                         count);
     return run_tiles(&t, x, wick_arg_tensor(args, 3), run);
 }
 

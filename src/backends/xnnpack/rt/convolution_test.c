@@ -42,7 +42,8 @@ static void reference(const struct shape *s, enum kind kind, const double *x, co
                         for (int o = 0; o < z.oc; o++)
                             for (int i = 0; i < s->in; i++) {
                                 double weight = kind == DEPTHWISE ? w[(ky * s->kw + kx) * z.oc + o] : w[((o * s->kh + ky) * s->kw + kx) * s->in + i];
-                                y[((b * z.oh + oy) * z.ow + ox) * z.oc + o] += weight * x[((b * s->h + iy) * s->w + ix) * z.c + o / s->out * s->in + i];
+                                y[((b * z.oh + oy) * z.ow + ox) * z.oc + o] +=
+                                    weight * x[((b * s->h + iy) * s->w + ix) * z.c + o / s->out * s->in + i];
                             }
                     }
 }
@@ -86,7 +87,8 @@ static uint32_t add_filter(struct rig *r, struct data *d, const struct shape *s,
     struct wick_xnn_dims dims = kind == DEPTHWISE ? RIG_DIMS(1, s->kh, s->kw, z->oc) : RIG_DIMS(z->oc, s->kh, s->kw, s->in);
     if (form < DYNAMIC) return rig_constant(r, XNN_DATATYPE_FP32, dims, d->w, (size_t)z->weights * 4);
     uint32_t w = rig_constant(r, XNN_DATATYPE_QCINT8, dims, d->w8, (size_t)z->weights);
-    r->file_values[w].quant = (struct wick_xnn_quant){.kind = XNN_QUANT_PER_CHANNEL, .channel_dim = kind == DEPTHWISE ? 3 : 0, .scale_count = (uint32_t)z->oc};
+    r->file_values[w].quant =
+        (struct wick_xnn_quant){.kind = XNN_QUANT_PER_CHANNEL, .channel_dim = kind == DEPTHWISE ? 3 : 0, .scale_count = (uint32_t)z->oc};
     r->file_values[w].quant.scale_constant = rig_bytes(r, d->scales, (size_t)z->oc * 4);
     return w;
 }
@@ -184,7 +186,9 @@ static void convolutions(void **state)
 static void transposed(void **state)
 {
     (void)state;
-    static const struct shape cases[] = {{2, 4, 5, 1, 3, 6, 0, 0, 0, 0, 3, 3, 1, 1, 1, 1, 0, 0}, {1, 4, 3, 1, 4, 5, 1, 1, 1, 0, 3, 2, 2, 3, 1, 1, 1, 2}, {2, 3, 3, 2, 2, 3, 1, 0, 0, 1, 3, 3, 2, 2, 2, 1, 1, 0}};
+    static const struct shape cases[] = {{2, 4, 5, 1, 3, 6, 0, 0, 0, 0, 3, 3, 1, 1, 1, 1, 0, 0},
+                                         {1, 4, 3, 1, 4, 5, 1, 1, 1, 0, 3, 2, 2, 3, 1, 1, 1, 2},
+                                         {2, 3, 3, 2, 2, 3, 1, 0, 0, 1, 3, 3, 2, 2, 2, 1, 1, 0}};
     for (size_t i = 0; i < WICK_ARRAY_SIZE(cases); i++)
         for (int form = FLOAT; form <= STATIC; form++) check(&cases[i], TRANSPOSED, (enum form)form);
 }
@@ -192,8 +196,10 @@ static void transposed(void **state)
 static void depthwise(void **state)
 {
     (void)state;
-    static const struct shape cases[] = {{2, 7, 6, 10, 1, 1, 1, 1, 1, 1, 3, 3, 1, 1, 1, 1, 0, 0}, {1, 6, 6, 5, 1, 3, 0, 2, 1, 1, 2, 3, 2, 1, 2, 1, 0, 0}};
-    for (size_t i = 0; i < WICK_ARRAY_SIZE(cases); i++) check(&cases[i], DEPTHWISE, FLOAT), check(&cases[i], DEPTHWISE, HALF), check(&cases[i], DEPTHWISE, STATIC);
+    static const struct shape cases[] = {{2, 7, 6, 10, 1, 1, 1, 1, 1, 1, 3, 3, 1, 1, 1, 1, 0, 0},
+                                         {1, 6, 6, 5, 1, 3, 0, 2, 1, 1, 2, 3, 2, 1, 2, 1, 0, 0}};
+    for (size_t i = 0; i < WICK_ARRAY_SIZE(cases); i++)
+        check(&cases[i], DEPTHWISE, FLOAT), check(&cases[i], DEPTHWISE, HALF), check(&cases[i], DEPTHWISE, STATIC);
 }
 
 int main(void)

@@ -15,13 +15,15 @@ static wick_status take_window(struct wick_xnn_expand *e, const struct wick_xnn_
     };
     _Static_assert(WICK_ARRAY_SIZE(slots) == WICK_XNN_WINDOW_PARAMS, "in the order of window.h");
     const uint32_t *s = node->slots;
-    uint64_t in = (uint64_t)s[XNN_CONV_GROUPS] * s[XNN_CONV_GROUP_INPUT_CHANNELS], out = (uint64_t)s[XNN_CONV_GROUPS] * s[XNN_CONV_GROUP_OUTPUT_CHANNELS];
+    uint64_t in = (uint64_t)s[XNN_CONV_GROUPS] * s[XNN_CONV_GROUP_INPUT_CHANNELS],
+             out = (uint64_t)s[XNN_CONV_GROUPS] * s[XNN_CONV_GROUP_OUTPUT_CHANNELS];
     for (int i = 0; i < WICK_XNN_WINDOW_PARAMS; i++) {
         if (s[slots[i]] > NUMBER_MAX || (i >= WICK_XNN_KERNEL_H && s[slots[i]] == 0))
             return wick_xnn_refuse(e, WICK_INVALID_PROGRAM, "padding, kernel, stride or dilation (parameter %d) is %u", i, s[slots[i]]);
         p[i] = (int32_t)s[slots[i]];
     }
-    if (in == 0 || out == 0 || in > NUMBER_MAX || out > NUMBER_MAX || s[XNN_CONV_ADJUSTMENT_HEIGHT] > NUMBER_MAX || s[XNN_CONV_ADJUSTMENT_WIDTH] > NUMBER_MAX)
+    if (in == 0 || out == 0 || in > NUMBER_MAX || out > NUMBER_MAX || s[XNN_CONV_ADJUSTMENT_HEIGHT] > NUMBER_MAX ||
+        s[XNN_CONV_ADJUSTMENT_WIDTH] > NUMBER_MAX)
         return wick_xnn_refuse(e, WICK_INVALID_PROGRAM, "%llu channels to %llu, adjusted by %u, %u", (unsigned long long)in, (unsigned long long)out,
                                s[XNN_CONV_ADJUSTMENT_HEIGHT], s[XNN_CONV_ADJUSTMENT_WIDTH]);
     p[WICK_XNN_CHANNELS_IN] = (int32_t)in;
@@ -33,15 +35,16 @@ static wick_status take_window(struct wick_xnn_expand *e, const struct wick_xnn_
 }
 
 /* A constant filter with exactly these dims. */
-static wick_status take_filter(struct wick_xnn_expand *e, uint32_t index, uint64_t d0, int32_t d1, int32_t d2, uint64_t d3, const struct wick_xnn_slot **filter)
+static wick_status take_filter(struct wick_xnn_expand *e, uint32_t index, uint64_t d0, int32_t d1, int32_t d2, uint64_t d3,
+                               const struct wick_xnn_slot **filter)
 {
     if (index == WICK_XNN_NO_ID) return wick_xnn_refuse(e, WICK_INVALID_PROGRAM, "the filter is missing");
     const struct wick_xnn_slot *slot = *filter = &e->slots[index];
     const struct wick_xnn_dims *d = &slot->value->dims;
     if (slot->is_constant && d->count == 4 && d->items[0] == d0 && d->items[1] == (uint32_t)d1 && d->items[2] == (uint32_t)d2 && d->items[3] == d3)
         return WICK_OK;
-    return wick_xnn_refuse(e, WICK_DELEGATE_INCOMPATIBLE, "filter %u is no constant of sizes [%llu, %d, %d, %llu]", slot->value->id, (unsigned long long)d0,
-                           (int)d1, (int)d2, (unsigned long long)d3);
+    return wick_xnn_refuse(e, WICK_DELEGATE_INCOMPATIBLE, "filter %u is no constant of sizes [%llu, %d, %d, %llu]", slot->value->id,
+                           (unsigned long long)d0, (int)d1, (int)d2, (unsigned long long)d3);
 }
 
 static wick_status take_image(struct wick_xnn_expand *e, const struct wick_xnn_node *node, struct wick_xnn_slot **x, struct wick_xnn_slot **y,
@@ -60,8 +63,9 @@ static wick_status take_image(struct wick_xnn_expand *e, const struct wick_xnn_n
 }
 
 /* The packed filter of a convolution: every output channel is a row of kernel h * kernel w * group_in. */
-static wick_status pack_filter(struct wick_xnn_expand *e, const struct wick_xnn_node *node, enum wick_xnn_input_kind kind, const struct wick_xnn_slot *x,
-                               const struct wick_xnn_slot *filter, const struct wick_xnn_slot *y, struct wick_xnn_convolution *s)
+static wick_status pack_filter(struct wick_xnn_expand *e, const struct wick_xnn_node *node, enum wick_xnn_input_kind kind,
+                               const struct wick_xnn_slot *x, const struct wick_xnn_slot *filter, const struct wick_xnn_slot *y,
+                               struct wick_xnn_convolution *s)
 {
     const struct wick_gemm *gemm = wick_xnn_choose_gemm(e->bind->ukernels, kind, filter->value->datatype);
     size_t taps = (size_t)node->slots[XNN_CONV_KERNEL_HEIGHT] * node->slots[XNN_CONV_KERNEL_WIDTH], out = s->groups * s->group_out;
@@ -69,8 +73,8 @@ static wick_status pack_filter(struct wick_xnn_expand *e, const struct wick_xnn_
     uint32_t bias = node->slots[XNN_CONV_BIAS_ID];
     bool nibbles = filter->value->datatype == XNN_DATATYPE_QCINT4 || filter->value->datatype == XNN_DATATYPE_QBINT4;
     if (!gemm || nibbles || (filter->channel_scales && filter->value->quant.channel_dim != 0))
-        return wick_xnn_refuse(e, WICK_DELEGATE_INCOMPATIBLE, "a filter of type %s for an image of type %s", wick_xnn_datatype_name(filter->value->datatype),
-                               wick_xnn_datatype_name(x->value->datatype));
+        return wick_xnn_refuse(e, WICK_DELEGATE_INCOMPATIBLE, "a filter of type %s for an image of type %s",
+                               wick_xnn_datatype_name(filter->value->datatype), wick_xnn_datatype_name(x->value->datatype));
     if (wick_dtype_is_float(filter->lane.dtype)) {
         /* Halves are widened once: the kernel for float rows takes them all. */
         const float *floats;
@@ -176,8 +180,8 @@ wick_status wick_xnn_emit_depthwise(struct wick_xnn_expand *e, const struct wick
     size_t out = (size_t)p[WICK_XNN_CHANNELS_OUT], taps = (size_t)p[WICK_XNN_KERNEL_H] * (size_t)p[WICK_XNN_KERNEL_W];
     WICK_TRY(take_filter(e, node->slots[XNN_CONV_FILTER_ID], 1, p[WICK_XNN_KERNEL_H], p[WICK_XNN_KERNEL_W], out, &filter));
     if ((kind == WICK_XNN_STATIC) != (filter->value->quant.kind != XNN_QUANT_NONE))
-        return wick_xnn_refuse(e, WICK_DELEGATE_INCOMPATIBLE, "a filter of type %s for an image of type %s", wick_xnn_datatype_name(filter->value->datatype),
-                               wick_xnn_datatype_name(x->value->datatype));
+        return wick_xnn_refuse(e, WICK_DELEGATE_INCOMPATIBLE, "a filter of type %s for an image of type %s",
+                               wick_xnn_datatype_name(filter->value->datatype), wick_xnn_datatype_name(x->value->datatype));
     struct wick_xnn_depthwise s = {.x = x->lane, .y = y->lane, .multiplier = node->slots[XNN_CONV_GROUP_OUTPUT_CHANNELS]};
     WICK_TRY(widen_filter(e, filter, out * taps, &s.weights));
     WICK_TRY(take_depthwise_bias(e, node, x, filter, y, out, &s));

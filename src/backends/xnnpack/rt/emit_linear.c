@@ -36,7 +36,8 @@ static wick_status align_filter(struct wick_xnn_expand *e, const struct wick_xnn
 }
 
 /* Results that the kinds of input may have. */
-static wick_status check_result(struct wick_xnn_expand *e, enum wick_xnn_input_kind kind, const struct wick_xnn_slot *x, const struct wick_xnn_slot *y)
+static wick_status check_result(struct wick_xnn_expand *e, enum wick_xnn_input_kind kind, const struct wick_xnn_slot *x,
+                                const struct wick_xnn_slot *y)
 {
     bool fits = kind == WICK_XNN_STATIC ? y->lane.dtype == x->lane.dtype && !y->is_dynamic : wick_dtype_is_float(y->lane.dtype);
     if (fits) return WICK_OK;
@@ -46,15 +47,16 @@ static wick_status check_result(struct wick_xnn_expand *e, enum wick_xnn_input_k
 
 static wick_status emit_constant(struct wick_xnn_expand *e, const struct wick_xnn_node *node, const struct wick_xnn_slot *filter)
 {
-    static const struct wick_op *const ops[] = {&wick_xnn_op_fully_connected, &wick_xnn_op_dynamic_fully_connected, &wick_xnn_op_static_fully_connected};
+    static const struct wick_op *const ops[] = {&wick_xnn_op_fully_connected, &wick_xnn_op_dynamic_fully_connected,
+                                                &wick_xnn_op_static_fully_connected};
     uint32_t in = node->slots[XNN_FULLY_CONNECTED_INPUT1_ID], bias = node->slots[XNN_FULLY_CONNECTED_BIAS_ID], ids[3];
     struct wick_xnn_slot *x = &e->slots[in], *y;
     struct wick_gemm_weights w;
     enum wick_xnn_input_kind kind = x->is_dynamic ? WICK_XNN_DYNAMIC : wick_xnn_is_quantized(x) ? WICK_XNN_STATIC : WICK_XNN_FLOAT;
     const struct wick_gemm *gemm = wick_xnn_choose_gemm(e->bind->ukernels, kind, filter->value->datatype);
     if (!gemm)
-        return wick_xnn_refuse(e, WICK_DELEGATE_INCOMPATIBLE, "a filter of type %s for an input of type %s", wick_xnn_datatype_name(filter->value->datatype),
-                               wick_xnn_datatype_name(x->value->datatype));
+        return wick_xnn_refuse(e, WICK_DELEGATE_INCOMPATIBLE, "a filter of type %s for an input of type %s",
+                               wick_xnn_datatype_name(filter->value->datatype), wick_xnn_datatype_name(x->value->datatype));
     if (kind == WICK_XNN_DYNAMIC) WICK_TRY(wick_xnn_dynamic_input(e, in, 1, &ids[0], &ids[1]));
     else WICK_TRY(wick_xnn_lane_input(e, in, &x));
     WICK_TRY(wick_xnn_output(e, node->slots[XNN_FULLY_CONNECTED_OUTPUT_ID], &y));
@@ -103,7 +105,8 @@ static wick_status emit_computed(struct wick_xnn_expand *e, const struct wick_xn
     wick_xnn_clamp_of(node, &s.min, &s.max);
     WICK_TRY(wick_xnn_params(e, &transposed, 1, &ids[count]));
     WICK_TRY(wick_xnn_state(e, &s, sizeof s, &state));
-    return wick_xnn_add(e, count == 3 ? &wick_xnn_op_computed_fully_connected_bias : &wick_xnn_op_computed_fully_connected, ids, count + 1, &y, 1, state);
+    return wick_xnn_add(e, count == 3 ? &wick_xnn_op_computed_fully_connected_bias : &wick_xnn_op_computed_fully_connected, ids, count + 1, &y, 1,
+                        state);
 }
 
 wick_status wick_xnn_emit_linear(struct wick_xnn_expand *e, const struct wick_xnn_node *node, const struct wick_op *op)

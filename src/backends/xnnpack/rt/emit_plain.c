@@ -26,7 +26,8 @@ static wick_status add_mapped(struct wick_xnn_expand *e, const struct wick_op *o
     struct wick_xnn_slot *x, *y;
     WICK_TRY(wick_xnn_lane_input(e, in, &x));
     WICK_TRY(wick_xnn_output(e, out, &y));
-    if (!wick_xnn_lane_known(y->lane.dtype) || y->is_dynamic)
+    bool fits = op == &wick_xnn_op_convert ? wick_xnn_lane_known(y->lane.dtype) : y->lane.dtype == x->lane.dtype;
+    if (!fits || y->is_dynamic)
         return wick_xnn_refuse(e, WICK_DELEGATE_INCOMPATIBLE, "result %u has a type that this node does not make", y->value->id);
     const void *state = NULL;
     struct wick_xnn_unary s = {x->lane, y->lane, a, b};

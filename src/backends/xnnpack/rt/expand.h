@@ -13,11 +13,11 @@ enum { WICK_XNN_NO_DTYPE = -1 }; /* a lane of packed or 4-bit values: no operato
 
 /* A value of the file, or one that an emitter makes for itself. */
 struct wick_xnn_slot {
-    const struct wick_xnn_value *value; /* NULL for an emitter's own */
-    uint32_t index;                     /* in the file */
-    uint32_t id;                        /* in the execution graph; WICK_XNN_NO_ID until there is one */
+    const struct wick_xnn_value *value;                /* NULL for an emitter's own */
+    uint32_t index;                                    /* in the file */
+    uint32_t id;                                       /* in the execution graph; WICK_XNN_NO_ID until there is one */
     bool external, is_output, is_constant, is_dynamic; /* is_dynamic: qdint8 */
-    bool defined;                       /* a node, or the caller, gives it its content */
+    bool defined;                                      /* a node, or the caller, gives it its content */
     struct wick_xnn_lane lane;
     /* Constants: bytes in the file, and the scales of quantized ones, one a channel (f32) or one a group (bf16). */
     const uint8_t *data;
@@ -64,8 +64,8 @@ wick_status wick_xnn_lane_input(struct wick_xnn_expand *e, uint32_t index, struc
 wick_status wick_xnn_output(struct wick_xnn_expand *e, uint32_t index, struct wick_xnn_slot **slot) WICK_MUST_CHECK;
 /* Both store the same elements: same type, same quantization. */
 wick_status wick_xnn_need_same(struct wick_xnn_expand *e, const struct wick_xnn_slot *a, const struct wick_xnn_slot *b) WICK_MUST_CHECK;
-/* The graph values of a qdint8 input, quantized in rows of the innermost `nonbatch` dims: bytes
- * (128 added) and a pair of parameters a row (struct wick_qd8_params). */
+/* The graph values of a qdint8 input, quantized in rows of the innermost `nonbatch` dims: bytes (128 added) and a pair of
+ * parameters a row (struct wick_qd8_params). */
 wick_status wick_xnn_dynamic_input(struct wick_xnn_expand *e, uint32_t index, int32_t nonbatch, uint32_t *values, uint32_t *rows) WICK_MUST_CHECK;
 /* Adds the dynamic quantization of `source` into slot `out` and out->rows. */
 wick_status wick_xnn_add_quantize(struct wick_xnn_expand *e, const struct wick_xnn_slot *source, struct wick_xnn_slot *out) WICK_MUST_CHECK;
@@ -86,7 +86,10 @@ const struct wick_shape *wick_xnn_bound(const struct wick_xnn_expand *e, uint32_
 
 /* The node's bounds on its results, infinite if it has none; true if one is finite. */
 bool wick_xnn_clamp_of(const struct wick_xnn_node *node, float *min, float *max);
-static inline bool wick_xnn_is_quantized(const struct wick_xnn_slot *slot) { return slot->lane.dtype == WICK_DTYPE_I8 || slot->lane.dtype == WICK_DTYPE_U8; }
+static inline bool wick_xnn_is_quantized(const struct wick_xnn_slot *slot)
+{
+    return slot->lane.dtype == WICK_DTYPE_I8 || slot->lane.dtype == WICK_DTYPE_U8;
+}
 
 #define WICK_XNN_NODE(kind, emitter, op) \
     wick_status wick_xnn_emit_##emitter(struct wick_xnn_expand *e, const struct wick_xnn_node *node, const struct wick_op *op_);

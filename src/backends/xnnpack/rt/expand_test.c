@@ -89,7 +89,10 @@ static void zero_scale(struct rig *r, struct small *s) { (void)r, s->scales[3] =
 static void group_of_48(struct rig *r, struct small *s) { r->file_values[s->w].quant.group_size = 48; }
 static void few_scales(struct rig *r, struct small *s) { r->file_values[s->w].quant.scale_count = 15; }
 static void short_weights(struct rig *r, struct small *s) { r->constants[r->file_values[s->w].constant].size--; }
-static void missing_key(struct rig *r, struct small *s) { r->constants[r->file_values[s->w].constant] = (struct wick_xnn_constant){.key = WICK_STR("nowhere")}; }
+static void missing_key(struct rig *r, struct small *s)
+{
+    r->constants[r->file_values[s->w].constant] = (struct wick_xnn_constant){.key = WICK_STR("nowhere")};
+}
 static void unquantized(struct rig *r, struct small *s) { (void)s, r->file_nodes[0] = r->file_nodes[2], r->graph.node_count = 2; }
 static void read_early(struct rig *r, struct small *s) { r->file_nodes[0].slots[XNN_NODE_1X1_INPUT_ID] = s->m; }
 static void written_twice(struct rig *r, struct small *s) { r->file_nodes[2].slots[XNN_NODE_1X1_OUTPUT_ID] = s->m; }

@@ -66,8 +66,8 @@ static wick_status run_concat(const struct wick_args *args, const void *state, s
     return WICK_OK;
 }
 
-#define CONCATENATE(n, signature)                                                                                                           \
-    static const struct wick_opmeta concatenate##n##_meta = {"xnn::concatenate" #n, signature, WICK_ALIAS_NONE, infer_concat};              \
+#define CONCATENATE(n, signature)                                                                                              \
+    static const struct wick_opmeta concatenate##n##_meta = {"xnn::concatenate" #n, signature, WICK_ALIAS_NONE, infer_concat}; \
     const struct wick_op wick_xnn_op_concatenate##n = {.meta = &concatenate##n##_meta, .run = run_concat};
 CONCATENATE(2, "TTT>T")
 CONCATENATE(3, "TTTT>T")

@@ -155,7 +155,8 @@ static wick_status run_dynamic(const struct wick_args *args, const void *state, 
     struct wick_gemm_call call = {.m = count / s->k, .a = a->data, .params = rows->data};
     if (count == 0) return WICK_OK;
     if (wick_tensor_nbytes(rows) != call.m * sizeof *call.params)
-        return wick_fail(run->err, WICK_INVALID_PROGRAM, "xnn::fully_connected: %zu bytes of parameters for %zu rows", wick_tensor_nbytes(rows), call.m);
+        return wick_fail(run->err, WICK_INVALID_PROGRAM, "xnn::fully_connected: %zu bytes of parameters for %zu rows", wick_tensor_nbytes(rows),
+                         call.m);
     return run_rows(s, &call, wick_arg_tensor(args, 3), run);
 }
 

@@ -173,7 +173,8 @@ static void check_dynamic(const struct rig *r, const struct pairing *c, const st
             if (y->shape.dtype == WICK_DTYPE_F16) want = wick_f32_from_f16(wick_f16_from_f32(want));
             if (y->shape.dtype == WICK_DTYPE_BF16) want = wick_f32_from_bf16(wick_bf16_from_f32(want));
             double got = get(y, (size_t)(m * c->n + n));
-            if ((float)got != want) fail_msg("filter %s, row %d, column %d: %.9g, want %.9g", wick_xnn_datatype_name(c->filter), m, n, got, (double)want);
+            if ((float)got != want)
+                fail_msg("filter %s, row %d, column %d: %.9g, want %.9g", wick_xnn_datatype_name(c->filter), m, n, got, (double)want);
         }
     }
 }
@@ -191,7 +192,8 @@ static void check_float(const struct rig *r, const struct pairing *c, const stru
             }
             if (c->clamped) want = fmin(fmax(want, -0.25), 0.5);
             double got = get(y, (size_t)(m * c->n + n)), tolerance = 1e-6 * size + unit * fabs(want);
-            if (!(fabs(got - want) <= tolerance)) fail_msg("filter %s, row %d, column %d: %.9g, want %.9g", wick_xnn_datatype_name(c->filter), m, n, got, want);
+            if (!(fabs(got - want) <= tolerance))
+                fail_msg("filter %s, row %d, column %d: %.9g, want %.9g", wick_xnn_datatype_name(c->filter), m, n, got, want);
         }
 }
 
@@ -224,8 +226,9 @@ static void pairings(void **state)
     enum { QB4 = XNN_DATATYPE_QBINT4, QC4 = XNN_DATATYPE_QCINT4, QC8 = XNN_DATATYPE_QCINT8 };
     static const struct {
         int input, filter, output;
-    } types[] = {{QD8, QB4, F32}, {QD8, QB4, F16}, {QD8, QB4, BF16}, {QD8, QC4, F32}, {QD8, QC4, F16},  {QD8, QC8, F32}, {QD8, QC8, F16}, {F32, F32, F32},
-                 {F32, F16, F32}, {F16, F16, F16}, {F16, F32, F16},  {BF16, BF16, F32}, {BF16, BF16, BF16}, {F32, QC8, F32}, {F32, QC4, F32}};
+    } types[] = {{QD8, QB4, F32}, {QD8, QB4, F16},   {QD8, QB4, BF16},   {QD8, QC4, F32}, {QD8, QC4, F16},
+                 {QD8, QC8, F32}, {QD8, QC8, F16},   {F32, F32, F32},    {F32, F16, F32}, {F16, F16, F16},
+                 {F16, F32, F16}, {BF16, BF16, F32}, {BF16, BF16, BF16}, {F32, QC8, F32}, {F32, QC4, F32}};
     static const int sizes[][3] = {{1, 64, 33}, {1, 256, 80}, {3, 128, 7}, {40, 96, 17}, {9, 32, 1}};
     for (size_t t = 0; t < WICK_ARRAY_SIZE(types); t++)
         for (size_t s = 0; s < WICK_ARRAY_SIZE(sizes); s++) {
@@ -274,7 +277,8 @@ static void shared(void **state)
     struct filter *f = make_filter(XNN_DATATYPE_QCINT8, 16, 32, 0, false, &seed);
     struct rig *r = rig_open(NULL, 1);
     r->graph.constant_count = 1;
-    uint32_t x = rig_input(r, XNN_DATATYPE_FP32, RIG_DIMS(2, 32)), y0 = rig_output(r, XNN_DATATYPE_FP32, RIG_DIMS(2, 16)), y1 = rig_output(r, XNN_DATATYPE_FP32, RIG_DIMS(2, 16));
+    uint32_t x = rig_input(r, XNN_DATATYPE_FP32, RIG_DIMS(2, 32)), y0 = rig_output(r, XNN_DATATYPE_FP32, RIG_DIMS(2, 16)),
+             y1 = rig_output(r, XNN_DATATYPE_FP32, RIG_DIMS(2, 16));
     uint32_t w = add_filter(r, f, false);
     add_linear(r, add_dynamic(r, x, RIG_DIMS(2, 32)), w, WICK_XNN_NO_ID, y0);
     add_linear(r, add_dynamic(r, x, RIG_DIMS(2, 32)), w, WICK_XNN_NO_ID, y1);
@@ -334,7 +338,8 @@ static void products(void **state)
         struct rig *r = rig_open(NULL, 2);
         uint64_t seed = 4;
         uint32_t a = rig_input(r, XNN_DATATYPE_FP32, flags & 2 ? RIG_DIMS(B, K, M) : RIG_DIMS(B, M, K));
-        uint32_t b = rig_input(r, XNN_DATATYPE_FP32, flags & 1 ? RIG_DIMS(2, 1, N, K) : RIG_DIMS(2, 1, K, N)), y = rig_output(r, XNN_DATATYPE_FP32, RIG_DIMS(2, B, M, N));
+        uint32_t b = rig_input(r, XNN_DATATYPE_FP32, flags & 1 ? RIG_DIMS(2, 1, N, K) : RIG_DIMS(2, 1, K, N)),
+                 y = rig_output(r, XNN_DATATYPE_FP32, RIG_DIMS(2, B, M, N));
         rig_2x1(r, XNN_NODE_BATCH_MATRIX_MULTIPLY, a, b, y)->slots[XNN_NODE_2X1_FLAGS] = flags;
         WICK_ASSERT_OK(rig_expand(r), &r->err);
         fill(&r->tensors[0], &seed), fill(&r->tensors[1], &seed);
@@ -343,7 +348,8 @@ static void products(void **state)
             int n = i % N, m = i / N % M, batch = i / N / M % B, outer = i / N / M / B;
             double want = 0;
             for (int k = 0; k < K; k++)
-                want += (double)rig_f32(r, 0)[flags & 2 ? (batch * K + k) * M + m : (batch * M + m) * K + k] * rig_f32(r, 1)[flags & 1 ? (outer * N + n) * K + k : (outer * K + k) * N + n];
+                want += (double)rig_f32(r, 0)[flags & 2 ? (batch * K + k) * M + m : (batch * M + m) * K + k] *
+                        rig_f32(r, 1)[flags & 1 ? (outer * N + n) * K + k : (outer * K + k) * N + n];
             assert_true(fabs(rig_f32(r, 2)[i] - want) < 1e-3);
         }
         rig_close(r);
@@ -358,7 +364,8 @@ static void computed_filters(void **state)
         struct rig *r = rig_open(NULL, 2);
         uint64_t seed = 4;
         bool transposed = with & 1;
-        uint32_t x = rig_input(r, XNN_DATATYPE_FP32, RIG_DIMS(2, M / 2, K)), w = rig_input(r, XNN_DATATYPE_FP32, transposed ? RIG_DIMS(K, N) : RIG_DIMS(N, K));
+        uint32_t x = rig_input(r, XNN_DATATYPE_FP32, RIG_DIMS(2, M / 2, K)),
+                 w = rig_input(r, XNN_DATATYPE_FP32, transposed ? RIG_DIMS(K, N) : RIG_DIMS(N, K));
         uint32_t b = rig_input(r, XNN_DATATYPE_FP32, RIG_DIMS(N)), y = rig_output(r, XNN_DATATYPE_FP32, RIG_DIMS(2, M / 2, N));
         add_linear(r, x, w, with & 2 ? b : WICK_XNN_NO_ID, y)->slots[XNN_FULLY_CONNECTED_FLAGS] = transposed;
         WICK_ASSERT_OK(rig_expand(r), &r->err);
@@ -412,7 +419,8 @@ static void attention(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pairings),     cmocka_unit_test(rows_alone), cmocka_unit_test(shared),   cmocka_unit_test(static_bytes),
-                                       cmocka_unit_test(products),     cmocka_unit_test(computed_filters), cmocka_unit_test(attention)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(pairings),     cmocka_unit_test(rows_alone), cmocka_unit_test(shared),
+                                       cmocka_unit_test(static_bytes), cmocka_unit_test(products),   cmocka_unit_test(computed_filters),
+                                       cmocka_unit_test(attention)};
     return WICK_TEST_MAIN(tests);
 }

@@ -116,7 +116,10 @@ static wick_status run_product(struct matmul *t, const struct wick_tensor *y, st
 static uint32_t flags_of(const struct wick_args *args) { return (uint32_t)((const int32_t *)wick_arg_tensor(args, 2)->data)[0]; }
 
 /* Size of dim `from_end` (1: last, 2: before it) of a matrix, or of the other if it is transposed. */
-static int64_t side(const struct wick_xnn_sizes *d, int from_end, bool transposed) { return d->size[d->rank - (transposed ? 3 - from_end : from_end)]; }
+static int64_t side(const struct wick_xnn_sizes *d, int from_end, bool transposed)
+{
+    return d->size[d->rank - (transposed ? 3 - from_end : from_end)];
+}
 
 static wick_status infer_matmul(const struct wick_args *args, struct wick_shape *outs, wick_error *err)
 {
@@ -241,7 +244,8 @@ wick_status wick_xnn_emit_matmul(struct wick_xnn_expand *e, const struct wick_xn
 /* softmax(q * scale . k^T + mask) . v, the scale a vector over the head dim. */
 wick_status wick_xnn_emit_attention(struct wick_xnn_expand *e, const struct wick_xnn_node *node, const struct wick_op *op)
 {
-    static const uint8_t inputs[] = {XNN_ATTENTION_QUERY_ID, XNN_ATTENTION_KEY_ID, XNN_ATTENTION_VALUE_ID, XNN_ATTENTION_SCALE_ID, XNN_ATTENTION_MASK_ID};
+    static const uint8_t inputs[] = {XNN_ATTENTION_QUERY_ID, XNN_ATTENTION_KEY_ID, XNN_ATTENTION_VALUE_ID, XNN_ATTENTION_SCALE_ID,
+                                     XNN_ATTENTION_MASK_ID};
     struct wick_xnn_slot *x[5], *y, steps[4], *step;
     for (int i = 0; i < 5; i++) WICK_TRY(wick_xnn_lane_input(e, node->slots[inputs[i]], &x[i]));
     WICK_TRY(wick_xnn_output(e, node->slots[XNN_ATTENTION_OUTPUT_ID], &y));

@@ -46,11 +46,11 @@ static void view_join(struct view *v)
     v->rank = rank;
 }
 
-#define COPY_STRIDED(type)                                                                                                                  \
-    do {                                                                                                                                    \
-        const type *from_ = (const type *)from;                                                                                             \
-        type *to_ = (type *)to;                                                                                                             \
-        for (size_t i = 0; i < n; i++) to_[i] = from_[i * stride];                                                                          \
+#define COPY_STRIDED(type)                                         \
+    do {                                                           \
+        const type *from_ = (const type *)from;                    \
+        type *to_ = (type *)to;                                    \
+        for (size_t i = 0; i < n; i++) to_[i] = from_[i * stride]; \
     } while (0)
 
 static void copy_run(char *to, const char *from, size_t n, size_t stride, size_t element)

@@ -78,7 +78,8 @@ static void slices(void **state)
     (void)state;
     struct rig *r = rig_open(NULL, 2);
     uint32_t x = rig_input(r, XNN_DATATYPE_FP32, RIG_DIMS(4, 6, 5)), y = rig_output(r, XNN_DATATYPE_FP32, RIG_DIMS(4, 2, 3));
-    struct wick_xnn_node *node = with_list(with_list(rig_node(r, XNN_NODE_STATIC_SLICE), XNN_SLICE_OFFSETS, 0, RIG_DIMS(0, 3, 2)), XNN_SLICE_SIZES, 1, RIG_DIMS(0, 2, 9));
+    struct wick_xnn_node *node =
+        with_list(with_list(rig_node(r, XNN_NODE_STATIC_SLICE), XNN_SLICE_OFFSETS, 0, RIG_DIMS(0, 3, 2)), XNN_SLICE_SIZES, 1, RIG_DIMS(0, 2, 9));
     node->slots[XNN_SLICE_NUM_DIMS] = 3;
     node->slots[XNN_SLICE_INPUT_ID] = x;
     node->slots[XNN_SLICE_OUTPUT_ID] = y;
@@ -96,8 +97,8 @@ static void pads(void **state)
     (void)state;
     struct rig *r = rig_open(NULL, 2);
     uint32_t x = rig_input(r, XNN_DATATYPE_FP32, RIG_DIMS(2, 3, 4)), y = rig_output(r, XNN_DATATYPE_FP32, RIG_DIMS(3, 5, 7));
-    struct wick_xnn_node *node =
-        with_list(with_list(rig_node(r, XNN_NODE_STATIC_CONSTANT_PAD), XNN_PAD_PRE_PADDINGS, 0, RIG_DIMS(1, 0, 2)), XNN_PAD_POST_PADDINGS, 1, RIG_DIMS(0, 2, 1));
+    struct wick_xnn_node *node = with_list(with_list(rig_node(r, XNN_NODE_STATIC_CONSTANT_PAD), XNN_PAD_PRE_PADDINGS, 0, RIG_DIMS(1, 0, 2)),
+                                           XNN_PAD_POST_PADDINGS, 1, RIG_DIMS(0, 2, 1));
     wick_xnn_slot_set_f32(node, XNN_PAD_PADDING_VALUE, -2.5f);
     node->slots[XNN_PAD_INPUT_ID] = x;
     node->slots[XNN_PAD_OUTPUT_ID] = y;

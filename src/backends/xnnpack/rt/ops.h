@@ -17,12 +17,14 @@ struct wick_xnn_unary {
     float a, b; /* clamp: min, max. elu: alpha. leaky_relu: slope */
 };
 
-#define WICK_XNN_UNARY_LIST(X)                                                                                                              \
-    X(abs) X(ceiling) X(clamp) X(convert) X(cos) X(elu) X(exp) X(floor) X(gelu) X(hardswish) X(leaky_relu) X(log) X(negate)                 \
-    X(reciprocal_square_root) X(sigmoid) X(sin) X(square) X(square_root) X(tanh)
+#define WICK_XNN_UNARY_LIST(X)                                                                                                                 \
+    X(abs)                                                                                                                                     \
+    X(ceiling) X(clamp) X(cos) X(elu) X(exp) X(floor) X(gelu) X(hardswish) X(leaky_relu) X(log) X(negate) X(reciprocal_square_root) X(sigmoid) \
+        X(sin) X(square) X(square_root) X(tanh)
 
 #define WICK_XNN_DECLARE(name) extern const struct wick_op wick_xnn_op_##name;
 WICK_XNN_UNARY_LIST(WICK_XNN_DECLARE)
+WICK_XNN_DECLARE(convert) /* the one whose result has another type */
 
 /* ---- (a, b) > y, sizes broadcast; state: struct wick_xnn_binary, or NULL for floats without a clamp ---- */
 
@@ -37,13 +39,13 @@ WICK_XNN_BINARY_LIST(WICK_XNN_DECLARE)
 
 /* ---- moving elements ---- */
 
-extern const struct wick_op wick_xnn_op_static_reshape;      /* (x, params: new sizes, 0 = inferred) > y, sharing its bytes */
-extern const struct wick_op wick_xnn_op_static_reshape_out;  /* the same, copying */
-extern const struct wick_op wick_xnn_op_copy;                /* (x) > y, sharing its bytes */
-extern const struct wick_op wick_xnn_op_copy_out;            /* the same, copying */
-extern const struct wick_op wick_xnn_op_static_transpose;    /* (x, params: permutation) > y */
-extern const struct wick_op wick_xnn_op_static_slice;        /* (x, params: offsets, sizes) > y */
-extern const struct wick_op wick_xnn_op_concatenate2;        /* (x0, x1, params: axis) > y; and so on */
+extern const struct wick_op wick_xnn_op_static_reshape;     /* (x, params: new sizes, 0 = inferred) > y, sharing its bytes */
+extern const struct wick_op wick_xnn_op_static_reshape_out; /* the same, copying */
+extern const struct wick_op wick_xnn_op_copy;               /* (x) > y, sharing its bytes */
+extern const struct wick_op wick_xnn_op_copy_out;           /* the same, copying */
+extern const struct wick_op wick_xnn_op_static_transpose;   /* (x, params: permutation) > y */
+extern const struct wick_op wick_xnn_op_static_slice;       /* (x, params: offsets, sizes) > y */
+extern const struct wick_op wick_xnn_op_concatenate2;       /* (x0, x1, params: axis) > y; and so on */
 extern const struct wick_op wick_xnn_op_concatenate3;
 extern const struct wick_op wick_xnn_op_concatenate4;
 extern const struct wick_op wick_xnn_op_concatenate5;

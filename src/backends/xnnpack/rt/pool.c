@@ -113,21 +113,21 @@ static wick_status run_pool(const struct wick_args *args, const struct wick_xnn_
     if (s) p.clamped = true, p.min = s->a, p.max = s->b;
     p.h = in.size[1], p.w = in.size[2], p.c = in.size[3], p.oh = out.size[1], p.ow = out.size[2];
     if (index) p.index = index->data, p.wide_index = index->shape.dtype == WICK_DTYPE_I64;
-    size_t visits = (size_t)p.p[WICK_XNN_KERNEL_H] * (size_t)p.p[WICK_XNN_KERNEL_W] * (size_t)p.c;
+    size_t visits = (size_t)(WICK_MIN(p.p[WICK_XNN_KERNEL_H], p.h) * WICK_MIN(p.p[WICK_XNN_KERNEL_W], p.w) * p.c);
     wick_xnn_ranges(run->pool, wick_xnn_sizes_product(&out, 0, 3), POOL_GRAIN / (visits + 1) + 1, pool_pixels, &p);
     return WICK_OK;
 }
 
-#define POOL_OP(name, signature, kind)                                                                                                      \
-    static wick_status infer_##name(const struct wick_args *args, struct wick_shape *outs, wick_error *err)                                 \
-    {                                                                                                                                       \
-        return infer_window(args, outs, err, kind == ARG_MAXIMUM, "xnn::" #name);                                                           \
-    }                                                                                                                                       \
-    static wick_status run_##name(const struct wick_args *args, const void *state, struct wick_run *run)                                    \
-    {                                                                                                                                       \
-        return run_pool(args, state, run, kind);                                                                                            \
-    }                                                                                                                                       \
-    static const struct wick_opmeta name##_meta = {"xnn::" #name, signature, WICK_ALIAS_NONE, infer_##name};                                \
+#define POOL_OP(name, signature, kind)                                                                       \
+    static wick_status infer_##name(const struct wick_args *args, struct wick_shape *outs, wick_error *err)  \
+    {                                                                                                        \
+        return infer_window(args, outs, err, kind == ARG_MAXIMUM, "xnn::" #name);                            \
+    }                                                                                                        \
+    static wick_status run_##name(const struct wick_args *args, const void *state, struct wick_run *run)     \
+    {                                                                                                        \
+        return run_pool(args, state, run, kind);                                                             \
+    }                                                                                                        \
+    static const struct wick_opmeta name##_meta = {"xnn::" #name, signature, WICK_ALIAS_NONE, infer_##name}; \
     const struct wick_op wick_xnn_op_##name = {.meta = &name##_meta, .run = run_##name};
 POOL_OP(average_pooling, "TT>T", AVERAGE)
 POOL_OP(max_pooling, "TT>T", MAXIMUM)

@@ -49,8 +49,10 @@ static void check_pool(const struct window *p, bool average)
 static void pools(void **state)
 {
     (void)state;
-    const struct window cases[] = {
-        {9, 7, 5, 0, 0, 0, 0, 2, 2, 2, 2, 1, 1}, {9, 7, 600, 1, 1, 1, 1, 3, 3, 2, 1, 1, 1}, {6, 6, 1, 1, 0, 2, 1, 3, 2, 1, 2, 1, 1}, {5, 5, 3, 0, 0, 0, 0, 5, 5, 1, 1, 1, 1}};
+    const struct window cases[] = {{9, 7, 5, 0, 0, 0, 0, 2, 2, 2, 2, 1, 1},
+                                   {9, 7, 600, 1, 1, 1, 1, 3, 3, 2, 1, 1, 1},
+                                   {6, 6, 1, 1, 0, 2, 1, 3, 2, 1, 2, 1, 1},
+                                   {5, 5, 3, 0, 0, 0, 0, 5, 5, 1, 1, 1, 1}};
     for (size_t i = 0; i < WICK_ARRAY_SIZE(cases); i++) check_pool(&cases[i], true), check_pool(&cases[i], false);
     const struct window dilated = {11, 9, 4, 1, 1, 1, 1, 3, 2, 2, 1, 2, 3};
     check_pool(&dilated, false);
@@ -121,7 +123,8 @@ static void resizes(void **state)
         for (int oy = 0; oy < OH; oy++)
             for (int ox = 0; ox < OW; ox++)
                 for (int c = 0; c < C; c++) {
-                    double fy = align ? oy * (H - 1.0) / (OH - 1) : (oy + 0.5) * H / OH - 0.5, fx = align ? ox * (W - 1.0) / (OW - 1) : (ox + 0.5) * W / OW - 0.5;
+                    double fy = align ? oy * (H - 1.0) / (OH - 1) : (oy + 0.5) * H / OH - 0.5,
+                           fx = align ? ox * (W - 1.0) / (OW - 1) : (ox + 0.5) * W / OW - 0.5;
                     fy = fmin(fmax(fy, 0), H - 1), fx = fmin(fmax(fx, 0), W - 1);
                     int y0 = (int)fy, x0 = (int)fx, y1 = WICK_MIN(y0 + 1, H - 1), x1 = WICK_MIN(x0 + 1, W - 1);
                     const float *in = rig_f32(r, 0);
@@ -135,6 +138,7 @@ static void resizes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pools), cmocka_unit_test(global_average), cmocka_unit_test(arg_max), cmocka_unit_test(resizes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(pools), cmocka_unit_test(global_average), cmocka_unit_test(arg_max),
+                                       cmocka_unit_test(resizes)};
     return WICK_TEST_MAIN(tests);
 }

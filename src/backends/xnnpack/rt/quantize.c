@@ -52,8 +52,12 @@ static wick_status run_quantize(const struct wick_args *args, const void *state,
     const struct wick_tensor *x = wick_arg_tensor(args, 0);
     struct wick_xnn_sizes d = wick_xnn_sizes_of(x);
     int batch = d.rank - nonbatch_of(args);
-    struct quantize q = {.uk = run->ukernels, .lane = wick_xnn_lane_of(x->shape.dtype), .x = x->data, .a = wick_arg_tensor(args, 2)->data,
-                         .params = wick_arg_tensor(args, 3)->data, .k = wick_xnn_sizes_product(&d, batch, d.rank)};
+    struct quantize q = {.uk = run->ukernels,
+                         .lane = wick_xnn_lane_of(x->shape.dtype),
+                         .x = x->data,
+                         .a = wick_arg_tensor(args, 2)->data,
+                         .params = wick_arg_tensor(args, 3)->data,
+                         .k = wick_xnn_sizes_product(&d, batch, d.rank)};
     if (q.lane.dtype != WICK_DTYPE_F32) {
         q.rows = wick_arena_array(run->temp, wick_pool_threads(run->pool), q.k * sizeof(float), 64);
         if (!q.rows) return wick_fail_oom(run->err, q.k * sizeof(float), "xnn::quantize");

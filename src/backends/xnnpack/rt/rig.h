@@ -145,8 +145,14 @@ static inline uint32_t rig_argument(struct rig *r, int datatype, struct wick_xnn
     return index;
 }
 
-static inline uint32_t rig_input(struct rig *r, int datatype, struct wick_xnn_dims dims) { return rig_argument(r, datatype, dims, WICK_XNN_VALUE_INPUT); }
-static inline uint32_t rig_output(struct rig *r, int datatype, struct wick_xnn_dims dims) { return rig_argument(r, datatype, dims, WICK_XNN_VALUE_OUTPUT); }
+static inline uint32_t rig_input(struct rig *r, int datatype, struct wick_xnn_dims dims)
+{
+    return rig_argument(r, datatype, dims, WICK_XNN_VALUE_INPUT);
+}
+static inline uint32_t rig_output(struct rig *r, int datatype, struct wick_xnn_dims dims)
+{
+    return rig_argument(r, datatype, dims, WICK_XNN_VALUE_OUTPUT);
+}
 
 /* Index of a constant buffer. */
 static inline uint32_t rig_bytes(struct rig *r, const void *data, size_t size)

@@ -18,7 +18,7 @@ size_t wick_xnn_sizes_product(const struct wick_xnn_sizes *d, int from, int to)
 }
 
 wick_status wick_xnn_sizes_out(const struct wick_args *args, uint32_t k, const struct wick_xnn_sizes *d, struct wick_shape *out, const char *node,
-                              wick_error *err)
+                               wick_error *err)
 {
     const struct wick_tensor *t = wick_arg_tensor(args, k);
     out->dtype = t->shape.dtype;

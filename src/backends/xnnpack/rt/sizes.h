@@ -22,7 +22,7 @@ static inline size_t wick_xnn_sizes_numel(const struct wick_xnn_sizes *d) { retu
 /* For a shape rule: the shape of out argument `k` when its memory has sizes d. Keeps the out's own type and dim order.
  * INVALID_PROGRAM when a size does not fit int32, naming `node`. */
 wick_status wick_xnn_sizes_out(const struct wick_args *args, uint32_t k, const struct wick_xnn_sizes *d, struct wick_shape *out, const char *node,
-                              wick_error *err) WICK_MUST_CHECK;
+                               wick_error *err) WICK_MUST_CHECK;
 /* "[1, 2, 3]" into text. */
 void wick_xnn_sizes_text(const struct wick_xnn_sizes *d, char text[128]);
 

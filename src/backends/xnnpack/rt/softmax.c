@@ -41,7 +41,11 @@ static wick_status run_softmax(const struct wick_args *args, const void *state, 
     const struct wick_xnn_unary *p = state;
     const struct wick_tensor *x = wick_arg_tensor(args, 0), *y = wick_arg_tensor(args, 1);
     struct wick_xnn_sizes d = wick_xnn_sizes_of(x);
-    struct softmax s = {.uk = run->ukernels, .x = p ? p->x : wick_xnn_lane_of(x->shape.dtype), .y = p ? p->y : wick_xnn_lane_of(y->shape.dtype), .in = x->data, .out = y->data,
+    struct softmax s = {.uk = run->ukernels,
+                        .x = p ? p->x : wick_xnn_lane_of(x->shape.dtype),
+                        .y = p ? p->y : wick_xnn_lane_of(y->shape.dtype),
+                        .in = x->data,
+                        .out = y->data,
                         .n = (size_t)d.size[d.rank - 1]};
     if (s.n == 0) return WICK_OK;
     if (s.x.dtype != WICK_DTYPE_F32 || s.y.dtype != WICK_DTYPE_F32) {

@@ -43,7 +43,9 @@ static wick_status run_map(const struct wick_args *args, const void *state, stru
 {
     const struct wick_xnn_unary *p = state;
     const struct wick_tensor *x = wick_arg_tensor(args, 0), *y = wick_arg_tensor(args, 1);
-    struct mapping m = {run->ukernels, p, p ? p->x : wick_xnn_lane_of(x->shape.dtype), p ? p->y : wick_xnn_lane_of(y->shape.dtype), x->data, y->data, map};
+    struct mapping m = {.uk = run->ukernels, .p = p, .x = x->data, .y = y->data, .map = map};
+    m.lane_x = p ? p->x : wick_xnn_lane_of(x->shape.dtype);
+    m.lane_y = p ? p->y : wick_xnn_lane_of(y->shape.dtype);
     wick_xnn_ranges(run->pool, wick_tensor_numel(y), UNARY_GRAIN, map_range, &m);
     return WICK_OK;
 }
@@ -56,22 +58,22 @@ static wick_status infer_same(const struct wick_args *args, struct wick_shape *o
 
 /* ---- the kernels ---- */
 
-#define MAP(name, expression)                                                                                                               \
-    static void map_##name(const struct wick_ukernels *uk, size_t n, const float *x, float *y, const struct wick_xnn_unary *p)              \
-    {                                                                                                                                       \
-        (void)uk;                                                                                                                           \
-        (void)p;                                                                                                                            \
-        for (size_t i = 0; i < n; i++) {                                                                                                    \
-            float v = x[i];                                                                                                                 \
-            y[i] = (expression);                                                                                                            \
-        }                                                                                                                                   \
+#define MAP(name, expression)                                                                                                  \
+    static void map_##name(const struct wick_ukernels *uk, size_t n, const float *x, float *y, const struct wick_xnn_unary *p) \
+    {                                                                                                                          \
+        (void)uk;                                                                                                              \
+        (void)p;                                                                                                               \
+        for (size_t i = 0; i < n; i++) {                                                                                       \
+            float v = x[i];                                                                                                    \
+            y[i] = (expression);                                                                                               \
+        }                                                                                                                      \
     }
 
-#define UKERNEL_MAP(name, kernel)                                                                                                           \
-    static void map_##name(const struct wick_ukernels *uk, size_t n, const float *x, float *y, const struct wick_xnn_unary *p)              \
-    {                                                                                                                                       \
-        (void)p;                                                                                                                            \
-        uk->kernel(n, x, y);                                                                                                                \
+#define UKERNEL_MAP(name, kernel)                                                                                              \
+    static void map_##name(const struct wick_ukernels *uk, size_t n, const float *x, float *y, const struct wick_xnn_unary *p) \
+    {                                                                                                                          \
+        (void)p;                                                                                                               \
+        uk->kernel(n, x, y);                                                                                                   \
     }
 
 static void map_convert(const struct wick_ukernels *uk, size_t n, const float *x, float *y, const struct wick_xnn_unary *p)
@@ -95,7 +97,7 @@ MAP(elu, v < 0 ? p->a * expm1f(v) : v)
 UKERNEL_MAP(exp, exp)
 MAP(floor, floorf(v))
 UKERNEL_MAP(gelu, gelu)
-MAP(hardswish, v * relu6(v + 3.0f) * (1.0f / 6.0f))
+MAP(hardswish, v *relu6(v + 3.0f) * (1.0f / 6.0f))
 MAP(leaky_relu, v < 0 ? v * p->a : v)
 MAP(log, logf(v))
 UKERNEL_MAP(negate, neg)
@@ -106,11 +108,21 @@ UKERNEL_MAP(square, square)
 UKERNEL_MAP(square_root, sqrt)
 UKERNEL_MAP(tanh, tanh)
 
-#define UNARY_OP(name)                                                                                                                      \
-    static wick_status run_##name(const struct wick_args *args, const void *state, struct wick_run *run)                                    \
-    {                                                                                                                                       \
-        return run_map(args, state, run, map_##name);                                                                                       \
-    }                                                                                                                                       \
-    static const struct wick_opmeta name##_meta = {"xnn::" #name, "T>T", WICK_ALIAS_INPLACE, infer_same};                                   \
+/* Convert changes the size of elements, so that its result cannot lie on its input. */
+#define ALIAS_convert WICK_ALIAS_NONE
+#define UNARY_OP(name)                                                                                    \
+    static wick_status run_##name(const struct wick_args *args, const void *state, struct wick_run *run)  \
+    {                                                                                                     \
+        return run_map(args, state, run, map_##name);                                                     \
+    }                                                                                                     \
+    static const struct wick_opmeta name##_meta = {"xnn::" #name, "T>T", WICK_ALIAS_INPLACE, infer_same}; \
     const struct wick_op wick_xnn_op_##name = {.meta = &name##_meta, .run = run_##name};
 WICK_XNN_UNARY_LIST(UNARY_OP)
+
+/* Convert changes the size of elements, so that its result cannot lie on its input. */
+static wick_status run_convert(const struct wick_args *args, const void *state, struct wick_run *run)
+{
+    return run_map(args, state, run, map_convert);
+}
+static const struct wick_opmeta convert_meta = {"xnn::convert", "T>T", WICK_ALIAS_NONE, infer_same};
+const struct wick_op wick_xnn_op_convert = {.meta = &convert_meta, .run = run_convert};

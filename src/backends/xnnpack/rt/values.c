@@ -12,18 +12,12 @@ static const struct {
     int16_t lane;
     uint8_t quant;
 } types[] = {
-    [XNN_DATATYPE_FP32] = {WICK_DTYPE_F32, XNN_QUANT_NONE},
-    [XNN_DATATYPE_FP16] = {WICK_DTYPE_F16, XNN_QUANT_NONE},
-    [XNN_DATATYPE_BF16] = {WICK_DTYPE_BF16, XNN_QUANT_NONE},
-    [XNN_DATATYPE_INT32] = {WICK_DTYPE_I32, XNN_QUANT_NONE},
-    [XNN_DATATYPE_QINT8] = {WICK_DTYPE_I8, XNN_QUANT_PER_TENSOR},
-    [XNN_DATATYPE_QUINT8] = {WICK_DTYPE_U8, XNN_QUANT_PER_TENSOR},
-    [XNN_DATATYPE_QINT32] = {WICK_DTYPE_I32, XNN_QUANT_PER_TENSOR},
-    [XNN_DATATYPE_QCINT8] = {WICK_XNN_NO_DTYPE, XNN_QUANT_PER_CHANNEL},
-    [XNN_DATATYPE_QCINT32] = {WICK_DTYPE_I32, XNN_QUANT_PER_CHANNEL},
-    [XNN_DATATYPE_QCINT4] = {WICK_XNN_NO_DTYPE, XNN_QUANT_PER_CHANNEL},
-    [XNN_DATATYPE_QBINT4] = {WICK_XNN_NO_DTYPE, XNN_QUANT_PER_GROUP},
-    [XNN_DATATYPE_QDINT8] = {WICK_DTYPE_I8, XNN_QUANT_PER_TOKEN},
+    [XNN_DATATYPE_FP32] = {WICK_DTYPE_F32, XNN_QUANT_NONE},           [XNN_DATATYPE_FP16] = {WICK_DTYPE_F16, XNN_QUANT_NONE},
+    [XNN_DATATYPE_BF16] = {WICK_DTYPE_BF16, XNN_QUANT_NONE},          [XNN_DATATYPE_INT32] = {WICK_DTYPE_I32, XNN_QUANT_NONE},
+    [XNN_DATATYPE_QINT8] = {WICK_DTYPE_I8, XNN_QUANT_PER_TENSOR},     [XNN_DATATYPE_QUINT8] = {WICK_DTYPE_U8, XNN_QUANT_PER_TENSOR},
+    [XNN_DATATYPE_QINT32] = {WICK_DTYPE_I32, XNN_QUANT_PER_TENSOR},   [XNN_DATATYPE_QCINT8] = {WICK_XNN_NO_DTYPE, XNN_QUANT_PER_CHANNEL},
+    [XNN_DATATYPE_QCINT32] = {WICK_DTYPE_I32, XNN_QUANT_PER_CHANNEL}, [XNN_DATATYPE_QCINT4] = {WICK_XNN_NO_DTYPE, XNN_QUANT_PER_CHANNEL},
+    [XNN_DATATYPE_QBINT4] = {WICK_XNN_NO_DTYPE, XNN_QUANT_PER_GROUP}, [XNN_DATATYPE_QDINT8] = {WICK_DTYPE_I8, XNN_QUANT_PER_TOKEN},
 };
 
 static wick_status refuse_value(struct wick_xnn_expand *e, const struct wick_xnn_slot *slot, wick_status status, const char *why)
@@ -129,8 +123,9 @@ static wick_status group_scales(struct wick_xnn_expand *e, struct wick_xnn_slot 
     const struct wick_xnn_quant *q = &v->quant;
     if (v->dims.count != 2 || q->channel_dim != 0) return refuse_value(e, slot, WICK_DELEGATE_INCOMPATIBLE, "needs two dims, channels first");
     if (q->group_size < 32 || q->group_size % 32 != 0 || v->dims.items[1] % (uint32_t)q->group_size != 0)
-        return wick_fail(e->err, WICK_DELEGATE_INCOMPATIBLE, "value %u (%s): groups of %d in rows of %u; a group is a multiple of 32 that divides a row",
-                         v->id, wick_xnn_datatype_name(v->datatype), (int)q->group_size, v->dims.items[1]);
+        return wick_fail(e->err, WICK_DELEGATE_INCOMPATIBLE,
+                         "value %u (%s): groups of %d in rows of %u; a group is a multiple of 32 that divides a row", v->id,
+                         wick_xnn_datatype_name(v->datatype), (int)q->group_size, v->dims.items[1]);
     size_t count = (size_t)v->dims.items[0] * (v->dims.items[1] / (uint32_t)q->group_size);
     if (count > UINT32_MAX) return refuse_value(e, slot, WICK_DELEGATE_INCOMPATIBLE, "has too many groups");
     slot->scale_count = (uint32_t)count;
@@ -152,7 +147,8 @@ static wick_status define_quantization(struct wick_xnn_expand *e, struct wick_xn
     const struct wick_xnn_value *v = slot->value;
     const struct wick_xnn_quant *q = &v->quant;
     if (types[v->datatype].quant == XNN_QUANT_NONE) return WICK_OK;
-    if (q->kind != types[v->datatype].quant) return refuse_value(e, slot, WICK_DELEGATE_INCOMPATIBLE, "has another kind of quantization than its type");
+    if (q->kind != types[v->datatype].quant)
+        return refuse_value(e, slot, WICK_DELEGATE_INCOMPATIBLE, "has another kind of quantization than its type");
     if (q->kind == XNN_QUANT_PER_TOKEN) {
         if (q->num_nonbatch_dims < 0 || q->num_nonbatch_dims > (int32_t)v->dims.count)
             return refuse_value(e, slot, WICK_INVALID_PROGRAM, "num_nonbatch_dims is larger than its rank");

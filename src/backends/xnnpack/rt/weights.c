@@ -141,7 +141,8 @@ void wick_xnn_release_filter(struct wick_xnn_expand *e, const struct wick_xnn_sl
     if (!e->payload->named_data_done) return;
     if (is_named(e, v->constant)) e->payload->named_data_done(e->payload->user, filter->data, filter->nbytes);
     if (!is_named(e, v->quant.scale_constant)) return;
-    if (filter->group_scales) e->payload->named_data_done(e->payload->user, (const void *)filter->group_scales, filter->scale_count * sizeof(uint16_t));
+    if (filter->group_scales)
+        e->payload->named_data_done(e->payload->user, (const void *)filter->group_scales, filter->scale_count * sizeof(uint16_t));
     else if (filter->channel_scales)
         e->payload->named_data_done(e->payload->user, (const void *)filter->channel_scales, filter->scale_count * sizeof(float));
 }

@@ -32,7 +32,8 @@ static int64_t spread(int64_t size, int64_t crop, int64_t adjust, int64_t kernel
     return stride * (size - 1) + adjust + (kernel - 1) * dilation + 1 - crop;
 }
 
-wick_status wick_xnn_window_infer(const struct wick_args *args, uint32_t k_params, uint32_t k_out, struct wick_shape *outs, wick_error *err, const char *node)
+wick_status wick_xnn_window_infer(const struct wick_args *args, uint32_t k_params, uint32_t k_out, struct wick_shape *outs, wick_error *err,
+                                  const char *node)
 {
     struct wick_xnn_sizes x = wick_xnn_sizes_of(wick_arg_tensor(args, 0)), y = x;
     const int32_t *p = wick_arg_tensor(args, k_params)->data;

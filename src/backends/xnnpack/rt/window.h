@@ -30,7 +30,8 @@ int64_t wick_xnn_window_slide(int64_t size, int64_t kernel, int64_t dilation, in
 /* Taps [begin, end) of a window that begins at `start` and lie within [0, size). */
 void wick_xnn_window_taps(int64_t start, int64_t dilation, int64_t kernel, int64_t size, int64_t *begin, int64_t *end);
 /* Shape rule of convolutions: image is argument 0, params argument `k_params`, the result argument `k_out`. */
-wick_status wick_xnn_window_infer(const struct wick_args *args, uint32_t k_params, uint32_t k_out, struct wick_shape *outs, wick_error *err, const char *node);
+wick_status wick_xnn_window_infer(const struct wick_args *args, uint32_t k_params, uint32_t k_out, struct wick_shape *outs, wick_error *err,
+                                  const char *node);
 /* Checks that an image is a [N, H, W, C] that is not empty, and the first ten params. */
 wick_status wick_xnn_window_check(const struct wick_xnn_sizes *x, const int32_t *params, wick_error *err, const char *node);
 
