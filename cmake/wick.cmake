@@ -24,7 +24,8 @@ if(WICK_SANITIZE)
 endif()
 if(NOT WICK_PROFILE STREQUAL full)
   # Small profiles drop what a program does not reach.
-  target_compile_options(wick_flags INTERFACE -Os -ffunction-sections -fdata-sections)
+  target_compile_options(wick_flags INTERFACE -Os -ffunction-sections -fdata-sections
+    -fno-asynchronous-unwind-tables -fno-unwind-tables)
 endif()
 if(WICK_PROFILE STREQUAL bare)
   target_compile_options(wick_flags INTERFACE -ffreestanding -fno-stack-protector)

@@ -2,7 +2,7 @@
  * the operators of language models; backends as the build chose. The linker drops what no table names. */
 #include "api/tables.h"
 
-#if WICK_PROFILE_full
+#ifdef WICK_PROFILE_full
 #define OPS_llm(row) row
 #define OPS_all(row) row
 #else

@@ -5,7 +5,7 @@
  *     QUAD_NR bf16 scales
  *     QUAD_NR i16 sums of the group's weights, if QUAD_SUMS
  *     for each 8 columns of k: QUAD_NR x 4 bytes; byte 4 j + i holds k + i of column j in the low nibble, k + 4 + i in the high one; value + 8
- * A template: define QUAD_NR and QUAD_SUMS, and include generic/gemm.h (weight_i4, group_start, ...) before. */
+ * A template: define QUAD_NR and QUAD_SUMS, and include generic/gemm.h and gemm_quantized.h (weight_i4, group_start, ...) before. */
 
 static size_t quad_group_bytes(size_t group) { return QUAD_NR * sizeof(uint16_t) * (QUAD_SUMS ? 2 : 1) + group / 2 * QUAD_NR; }
 

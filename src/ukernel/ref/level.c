@@ -3,6 +3,7 @@
 
 enum { NR = 16 };
 #include "ukernel/generic/gemm.h"
+#include "ukernel/generic/gemm_quantized.h"
 #include "ukernel/generic/vector.h"
 
 static bool supported(void) { return true; }
@@ -11,6 +12,7 @@ static void fill(struct wick_ukernels *t)
 {
     fill_vector(t);
     fill_gemm(t);
+    fill_gemm_quantized(t);
 }
 
 extern const struct wick_isa wick_isa_ref;

@@ -10,6 +10,7 @@ enum { NR = 8 };
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
 #include "ukernel/generic/gemm.h"
+#include "ukernel/generic/gemm_quantized.h"
 #pragma GCC diagnostic pop
 #define QUAD_NR 8
 #define QUAD_SUMS 1

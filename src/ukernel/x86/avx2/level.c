@@ -3,6 +3,7 @@
 
 enum { NR = 16 };
 #include "ukernel/generic/gemm.h"
+#include "ukernel/generic/gemm_quantized.h"
 #include "ukernel/generic/vector.h"
 #include "ukernel/x86/avx2/avx2.h"
 
@@ -12,7 +13,10 @@ static void fill(struct wick_ukernels *t)
 {
     fill_vector(t);
     fill_gemm(t);
+    fill_gemm_quantized(t);
+#ifndef WICK_NO_QUANTIZED_GEMM
     wick_avx2_fill_qb4(t);
+#endif
 }
 
 extern const struct wick_isa wick_isa_avx2;

@@ -3,6 +3,7 @@
 
 enum { NR = 32 };
 #include "ukernel/generic/gemm.h"
+#include "ukernel/generic/gemm_quantized.h"
 #include "ukernel/generic/vector.h"
 #include "ukernel/x86/avx512vnni/avx512vnni.h"
 
@@ -16,7 +17,10 @@ static void fill(struct wick_ukernels *t)
 {
     fill_vector(t);
     fill_gemm(t);
+    fill_gemm_quantized(t);
+#ifndef WICK_NO_QUANTIZED_GEMM
     wick_avx512vnni_fill_qb4(t);
+#endif
 }
 
 extern const struct wick_isa wick_isa_avx512vnni;
