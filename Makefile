@@ -2,7 +2,7 @@
 BUILD ?= build
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: all demo test setup clean asan tsan core bare aarch64
+.PHONY: all demo test setup clean asan tsan fuzz core bare aarch64
 
 all: setup
 	cmake -S . -B $(BUILD) -G Ninja
@@ -28,6 +28,11 @@ asan tsan:
 	cmake --preset $@ -G Ninja
 	cmake --build build/$@ -j $(JOBS)
 	ctest --test-dir build/$@ --output-on-failure -j $(JOBS)
+
+fuzz:
+	cmake --preset asan -G Ninja
+	cmake --build build/asan -j $(JOBS)
+	tests/fuzz/long.sh build/asan
 
 core bare aarch64:
 	cmake --preset $@ -G Ninja

@@ -65,6 +65,13 @@ uint64_t wick_test_random(uint64_t *state)
 
 float wick_test_uniform(uint64_t *state) { return (float)(wick_test_random(state) >> 40) * 0x1p-23f - 1.0f; }
 
+int wick_test_mutations(int usual)
+{
+    const char *set = getenv("WICK_FUZZ_COUNT");
+    int count = set ? atoi(set) : 0;
+    return count > 0 ? count : usual;
+}
+
 int wick_test_run(const char *name, const struct CMUnitTest *tests, size_t count)
 {
     /* cmocka counts skips only in its report; ask for the machine-readable one through a pipe would be more than this

@@ -39,6 +39,15 @@ uint64_t wick_test_random(uint64_t *state);
 /* Uniform in [-1, 1). */
 float wick_test_uniform(uint64_t *state);
 
+/* How many mutations a fuzz test makes: WICK_FUZZ_COUNT, else `usual`. */
+int wick_test_mutations(int usual);
+/* Time bounds are for plain builds: sanitizers and emulators slow everything by about this. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__x86_64__)
+enum { WICK_TEST_SLOWNESS = 20 };
+#else
+enum { WICK_TEST_SLOWNESS = 1 };
+#endif
+
 /* Runs a group; exit status 77 (skip) when every test of it was skipped. Use as main's return value. */
 #define WICK_TEST_MAIN(tests) wick_test_run(#tests, tests, sizeof(tests) / sizeof((tests)[0]))
 int wick_test_run(const char *name, const struct CMUnitTest *tests, size_t count);

@@ -70,19 +70,19 @@ typedef struct wick_span {
 /* How to open a model. Fill with wick_model_options_init, then change what differs. Borrowed for the call, except log
  * and memory, which are called as long as the model or a runner of it lives. */
 typedef struct wick_model_options {
-    size_t struct_size;             /* set by wick_model_options_init; lets later versions add members */
-    const char *const *data_paths;  /* .ptd files with external weights (wick_model_open) */
+    size_t struct_size;            /* set by wick_model_options_init; lets later versions add members */
+    const char *const *data_paths; /* .ptd files with external weights (wick_model_open) */
     size_t data_path_count;
-    const wick_span *data_spans;    /* the same in memory (wick_model_open_memory) */
+    const wick_span *data_spans; /* the same in memory (wick_model_open_memory) */
     size_t data_span_count;
-    unsigned threads;               /* of a runner, the calling one included; 0: one per performance core */
-    const char *cpu;                /* highest instruction level, as WICK_CPU ("ref", "avx2", "avx512,-vnni"); NULL: all */
+    unsigned threads; /* of a runner, the calling one included; 0: one per performance core */
+    const char *cpu;  /* highest instruction level, as WICK_CPU ("ref", "avx2", "avx512,-vnni"); NULL: all */
     wick_numerics numerics;
-    bool no_fuse;                   /* run the program's nodes as they are */
-    wick_log_fn log;                /* NULL: no log */
+    bool no_fuse;    /* run the program's nodes as they are */
+    wick_log_fn log; /* NULL: no log */
     void *log_user;
     wick_log_level log_level;
-    const wick_memory *memory;      /* NULL: malloc */
+    const wick_memory *memory; /* NULL: malloc */
 } wick_model_options;
 
 WICK_API void wick_model_options_init(wick_model_options *options);
@@ -105,7 +105,15 @@ WICK_API const char *wick_model_method_name(const wick_model *model, size_t inde
 /* The instruction level that kernels are taken from: "avx2". */
 WICK_API const char *wick_model_cpu(const wick_model *model);
 
-typedef enum wick_kind { WICK_KIND_NONE, WICK_KIND_TENSOR, WICK_KIND_STRING, WICK_KIND_DOUBLE, WICK_KIND_INT, WICK_KIND_BOOL, WICK_KIND_LIST } wick_kind;
+typedef enum wick_kind {
+    WICK_KIND_NONE,
+    WICK_KIND_TENSOR,
+    WICK_KIND_STRING,
+    WICK_KIND_DOUBLE,
+    WICK_KIND_INT,
+    WICK_KIND_BOOL,
+    WICK_KIND_LIST
+} wick_kind;
 
 /* A value of a program. Members beside `kind` that do not belong to it are zero. */
 typedef struct wick_item {

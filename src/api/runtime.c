@@ -205,7 +205,8 @@ wick_status wick_runner_set_tensor(wick_runner *runner, size_t i, int32_t dtype,
                                    void *data, wick_error *error)
 {
     WICK_TRY(check_index(runner, i, error));
-    if (rank < 0 || rank > WICK_RANK_MAX) return wick_fail(error, WICK_INVALID_ARGUMENT, "input %zu: rank %d is not in 0..%d", i, rank, WICK_RANK_MAX);
+    if (rank < 0 || rank > WICK_RANK_MAX)
+        return wick_fail(error, WICK_INVALID_ARGUMENT, "input %zu: rank %d is not in 0..%d", i, rank, WICK_RANK_MAX);
     if (dtype < 0 || wick_dtype_size(dtype) == 0) return wick_fail(error, WICK_INVALID_ARGUMENT, "input %zu: %d is no element type", i, dtype);
     struct wick_shape shape = wick_shape_make(dtype, rank, sizes);
     if (dim_order && rank) memcpy(shape.dim_order, dim_order, (size_t)rank);

@@ -63,7 +63,8 @@ static wick_status add_value(struct wick_expansion *x, const struct wick_shape *
     uint64_t nbytes = 0;
     if (!wick_shape_valid(bound, &nbytes) || nbytes > SIZE_MAX)
         return wick_fail(e->build->err, WICK_DELEGATE_INCOMPATIBLE, "value %u of a payload: sizes out of range", e->value_count);
-    struct wick_tensor tensor = {.shape = *bound, .dynamism = data ? WICK_STATIC : WICK_DYNAMIC_BOUND, .constant = data != NULL, .capacity = (size_t)nbytes};
+    struct wick_tensor tensor = {
+        .shape = *bound, .dynamism = data ? WICK_STATIC : WICK_DYNAMIC_BOUND, .constant = data != NULL, .capacity = (size_t)nbytes};
     memcpy(&tensor.data, &data, sizeof data); /* never written: constant */
     wick_shape_strides(bound, tensor.strides);
     struct wick_place place = {.kind = data ? WICK_PLACE_CONSTANT : WICK_PLACE_SCRATCH, .initial = data};
@@ -165,7 +166,8 @@ static wick_status find_backend(const struct wick_backend_table *table, struct w
     return wick_fail(err, WICK_NOT_FOUND, "backend %.*s is not in this build (present: %s)", (int)WICK_MIN(id.size, 64), id.data, present);
 }
 
-static wick_status open_opaque(struct expand *e, const struct wick_backend *backend, const struct wick_payload *payload, const struct wick_instruction *in)
+static wick_status open_opaque(struct expand *e, const struct wick_backend *backend, const struct wick_payload *payload,
+                               const struct wick_instruction *in)
 {
     struct wick_build *build = e->build;
     struct wick_opaque *opaque = WICK_NEW(build->arena, struct wick_opaque);
@@ -197,7 +199,8 @@ static wick_status expand_delegate(struct expand *e, const struct wick_instructi
         .user = program,
     };
     wick_status status = backend->expand ? backend->expand(&payload, &e->x, build->err) : open_opaque(e, backend, &payload, in);
-    return status == WICK_OK ? WICK_OK : wick_fail_in(build->err, status, "instruction %u, delegate %u (%s)", e->instruction, in->delegate, backend->id);
+    return status == WICK_OK ? WICK_OK
+                             : wick_fail_in(build->err, status, "instruction %u, delegate %u (%s)", e->instruction, in->delegate, backend->id);
 }
 
 static wick_status expand_instruction(struct expand *e, const struct wick_instruction *in)

@@ -8,8 +8,7 @@
 static wick_status check_move(const struct wick_method *method, const struct wick_instruction *move, wick_error *err)
 {
     const struct wick_value *from = &method->values[move->ids[0]], *to = &method->values[move->ids[1]];
-    if (from->tag != to->tag)
-        return wick_fail(err, WICK_INVALID_PROGRAM, "move of value %u to value %u: kinds differ", move->ids[0], move->ids[1]);
+    if (from->tag != to->tag) return wick_fail(err, WICK_INVALID_PROGRAM, "move of value %u to value %u: kinds differ", move->ids[0], move->ids[1]);
     if (to->tag >= WICK_TAG_BOOL_LIST)
         return wick_fail(err, WICK_NOT_SUPPORTED, "move of value %u to value %u: lists cannot be moved", move->ids[0], move->ids[1]);
     if (to->tag != WICK_TAG_TENSOR) return WICK_OK;

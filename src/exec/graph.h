@@ -68,7 +68,7 @@ struct wick_graph {
     uint32_t value_count, tensor_count;
     struct wick_node *nodes;
     uint32_t node_count;
-    uint32_t out_max;      /* most out tensors of one node */
+    uint32_t out_max; /* most out tensors of one node */
     uint64_t scratch_bytes;
     const uint32_t *moving; /* tensor objects with place.moving */
     uint32_t moving_count;

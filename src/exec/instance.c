@@ -70,7 +70,8 @@ static wick_status open_memory(struct wick_instance *it, const struct wick_insta
     return WICK_OK;
 }
 
-wick_status wick_instance_open(struct wick_instance **out, const struct wick_graph *graph, const struct wick_instance_options *options, wick_error *err)
+wick_status wick_instance_open(struct wick_instance **out, const struct wick_graph *graph, const struct wick_instance_options *options,
+                               wick_error *err)
 {
     *out = NULL;
     const struct wick_method *method = graph->method;
@@ -184,7 +185,8 @@ wick_status wick_instance_set_tensor(struct wick_instance *it, uint32_t input, c
     tensor->capacity = bound; /* an alias has only as much as its current sizes, which must not limit the new ones */
     wick_status status = wick_tensor_resize(tensor, shape->sizes, shape->rank, err);
     if (status != WICK_OK)
-        return wick_fail_in(err, status, "input %u: is %s, the program takes %s %s", input, is, tensor->dynamism == WICK_STATIC ? "exactly" : "at most", wants);
+        return wick_fail_in(err, status, "input %u: is %s, the program takes %s %s", input, is,
+                            tensor->dynamism == WICK_STATIC ? "exactly" : "at most", wants);
     bool ordered = same_order(shape, &tensor->shape), aligned = (uintptr_t)data % WICK_MIN(wick_dtype_size(shape->dtype), sizeof(double)) == 0;
     if (place->kind == WICK_PLACE_NONE && ordered && aligned) {
         tensor->data = data;

@@ -89,7 +89,8 @@ wick_status wick_plan_offsets(struct wick_interval *intervals, uint32_t count, u
     for (uint32_t step = 0; step < steps; step++) {
         for (uint32_t i = begins[step]; i; i = next_begin[i - 1]) {
             struct wick_interval *interval = &intervals[i - 1];
-            if (interval->bytes > INT64_MAX - WICK_PLAN_ALIGNMENT || !take(&heap, wick_align_up(interval->bytes, WICK_PLAN_ALIGNMENT), &interval->offset))
+            if (interval->bytes > INT64_MAX - WICK_PLAN_ALIGNMENT ||
+                !take(&heap, wick_align_up(interval->bytes, WICK_PLAN_ALIGNMENT), &interval->offset))
                 return wick_fail(err, WICK_OUT_OF_MEMORY, "memory plan: internal values need more than 2^63 bytes");
         }
         for (uint32_t i = ends[step]; i; i = next_end[i - 1])

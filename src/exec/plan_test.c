@@ -28,8 +28,9 @@ static void best_gap_is_taken(void **state)
 {
     (void)state;
     /* Gaps of 256 and 128 bytes stand open at step 2, kept apart by values that live on; 100 bytes go into the smaller. */
-    struct wick_interval values[] = {{.bytes = 256, .first = 0, .last = 1}, {.bytes = 64, .first = 0, .last = 5}, {.bytes = 128, .first = 0, .last = 1},
-                                     {.bytes = 64, .first = 0, .last = 5},  {.bytes = 100, .first = 2, .last = 3}, {.bytes = 0, .first = 2, .last = 3}};
+    struct wick_interval values[] = {{.bytes = 256, .first = 0, .last = 1}, {.bytes = 64, .first = 0, .last = 5},
+                                     {.bytes = 128, .first = 0, .last = 1}, {.bytes = 64, .first = 0, .last = 5},
+                                     {.bytes = 100, .first = 2, .last = 3}, {.bytes = 0, .first = 2, .last = 3}};
     uint64_t total;
     plan(values, 6, 6, &total);
     assert_int_equal(values[4].offset, values[2].offset);

@@ -9,8 +9,7 @@ static wick_status check_bare(const struct wick_instance *it, const struct wick_
 {
     for (uint32_t i = 0; i < node->bare_count; i++) {
         const struct wick_tensor *tensor = it->values[node->bare[i]].as.tensor;
-        if (!tensor->data && wick_tensor_nbytes(tensor) != 0)
-            return wick_fail(err, WICK_INVALID_STATE, "value %u has no data yet", node->bare[i]);
+        if (!tensor->data && wick_tensor_nbytes(tensor) != 0) return wick_fail(err, WICK_INVALID_STATE, "value %u has no data yet", node->bare[i]);
     }
     return WICK_OK;
 }
@@ -74,7 +73,8 @@ static wick_status read_condition(const struct wick_value *value, bool *out, wic
     const struct wick_tensor *tensor = value->as.tensor;
     const uint8_t *data = tensor->data;
     size_t numel = wick_tensor_numel(tensor);
-    if (tensor->shape.dtype != WICK_DTYPE_BOOL) return wick_fail(err, WICK_INVALID_PROGRAM, "the condition is a %s tensor, not bool", wick_dtype_word(tensor->shape.dtype));
+    if (tensor->shape.dtype != WICK_DTYPE_BOOL)
+        return wick_fail(err, WICK_INVALID_PROGRAM, "the condition is a %s tensor, not bool", wick_dtype_word(tensor->shape.dtype));
     if (!data && numel) return wick_fail(err, WICK_INVALID_STATE, "the condition has no data");
     *out = true;
     for (size_t i = 0; i < numel && *out; i++) *out = data[i] != 0;
@@ -116,8 +116,7 @@ static wick_status run_nodes(struct wick_instance *it, const struct wick_tracer 
         if (tracer) tracer->begin(tracer->user, it, current);
         wick_status status = step(it, &at, err);
         if (tracer) tracer->end(tracer->user, it, current, status);
-        if (status != WICK_OK)
-            return wick_fail_in(err, status, "node %u (instruction %u, %s)", current, node->instruction, wick_node_name(node));
+        if (status != WICK_OK) return wick_fail_in(err, status, "node %u (instruction %u, %s)", current, node->instruction, wick_node_name(node));
     }
     return WICK_OK;
 }

@@ -163,8 +163,7 @@ wick_status wick_build_settle(struct wick_build *build)
         struct wick_args args = {graph->values, node->ids, node->count};
         void *state = NULL;
         wick_status status = node->op->prepare(&args, &build->bind, &state);
-        if (status != WICK_OK)
-            return wick_fail_in(build->err, status, "instruction %u, operator %s", node->instruction, node->op->meta->name);
+        if (status != WICK_OK) return wick_fail_in(build->err, status, "instruction %u, operator %s", node->instruction, node->op->meta->name);
         node->state = state;
     }
     return WICK_OK;

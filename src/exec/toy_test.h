@@ -104,15 +104,20 @@ static inline wick_status toy_scale_run(const struct wick_args *args, const void
 {
     (void)run;
     const struct wick_tensor *x = wick_arg_tensor(args, 0);
-    for (size_t i = 0; i < wick_tensor_numel(x); i++) ((float *)wick_arg_tensor(args, 2)->data)[i] = *(const float *)state * ((const float *)x->data)[i];
+    for (size_t i = 0; i < wick_tensor_numel(x); i++)
+        ((float *)wick_arg_tensor(args, 2)->data)[i] = *(const float *)state * ((const float *)x->data)[i];
     return WICK_OK;
 }
 
 static const struct wick_opmeta toy_metas[] = {
-    {"toy::add", "TT>T", WICK_ALIAS_INPLACE, toy_like_infer}, {"toy::view", "T>T", WICK_ALIAS_VIEW, toy_like_infer},
-    {"toy::poke", "MT>", WICK_ALIAS_NONE, NULL},              {"toy::iadd", "II>V", WICK_ALIAS_NONE, NULL},
-    {"toy::ieq", "II>V", WICK_ALIAS_NONE, NULL},              {"toy::double", "T>T", WICK_ALIAS_NONE, toy_like_infer},
-    {"toy::stop", ">", WICK_ALIAS_NONE, NULL},                {"toy::scale", "TT>T", WICK_ALIAS_NONE, toy_like_infer},
+    {"toy::add", "TT>T", WICK_ALIAS_INPLACE, toy_like_infer},
+    {"toy::view", "T>T", WICK_ALIAS_VIEW, toy_like_infer},
+    {"toy::poke", "MT>", WICK_ALIAS_NONE, NULL},
+    {"toy::iadd", "II>V", WICK_ALIAS_NONE, NULL},
+    {"toy::ieq", "II>V", WICK_ALIAS_NONE, NULL},
+    {"toy::double", "T>T", WICK_ALIAS_NONE, toy_like_infer},
+    {"toy::stop", ">", WICK_ALIAS_NONE, NULL},
+    {"toy::scale", "TT>T", WICK_ALIAS_NONE, toy_like_infer},
 };
 static __attribute__((unused)) const struct wick_op toy_add = {&toy_metas[0], NULL, toy_add_run};
 static __attribute__((unused)) const struct wick_op toy_view = {&toy_metas[1], NULL, toy_view_run};
@@ -128,7 +133,8 @@ static __attribute__((unused)) const struct wick_op toy_scale = {&toy_metas[7], 
 /* "toy": out = (2 x) * factor, by two nodes; the payload's bytes are the factor. */
 static inline wick_status toy_expand(const struct wick_payload *payload, struct wick_expansion *x, wick_error *err)
 {
-    if (payload->args.count != 2 || payload->size != sizeof(float)) return wick_fail(err, WICK_DELEGATE_INCOMPATIBLE, "payload of %zu bytes", payload->size);
+    if (payload->args.count != 2 || payload->size != sizeof(float))
+        return wick_fail(err, WICK_DELEGATE_INCOMPATIBLE, "payload of %zu bytes", payload->size);
     struct wick_shape shape = x->value(x, payload->args.ids[0])->as.tensor->shape, one = wick_shape_make(WICK_DTYPE_F32, 0, NULL);
     uint32_t doubled, factor;
     WICK_TRY(x->add_value(x, &shape, NULL, &doubled));
@@ -190,9 +196,16 @@ struct toy {
 static inline void toy_new(struct toy *toy)
 {
     *toy = (struct toy){.planned = {4096, 4096}};
-    toy->method = (struct wick_method){
-        .name = WICK_STR("m"), .values = toy->values, .tensors = toy->tensors, .origins = toy->origins, .inputs = toy->inputs, .outputs = toy->outputs,
-        .planned_bytes = toy->planned, .planned_count = 2, .instructions = toy->instructions, .delegates = toy->delegates};
+    toy->method = (struct wick_method){.name = WICK_STR("m"),
+                                       .values = toy->values,
+                                       .tensors = toy->tensors,
+                                       .origins = toy->origins,
+                                       .inputs = toy->inputs,
+                                       .outputs = toy->outputs,
+                                       .planned_bytes = toy->planned,
+                                       .planned_count = 2,
+                                       .instructions = toy->instructions,
+                                       .delegates = toy->delegates};
     toy_prepared = toy_ran = 0;
 }
 
@@ -236,7 +249,8 @@ static inline uint32_t toy_bool(struct toy *toy, bool b)
     return toy->method.value_count++;
 }
 
-static inline struct wick_instruction *toy_push(struct toy *toy, int kind, const struct wick_op *op, uint32_t count, uint32_t a, uint32_t b, uint32_t c)
+static inline struct wick_instruction *toy_push(struct toy *toy, int kind, const struct wick_op *op, uint32_t count, uint32_t a, uint32_t b,
+                                                uint32_t c)
 {
     uint32_t at = toy->method.instruction_count++;
     uint32_t *ids = toy->ids[at];

@@ -36,8 +36,7 @@ static wick_status load_tensor(const struct load *load, struct flat_table table,
 {
     struct wick_pte_tensor file;
     WICK_TRY(wick_pte_tensor_read(&load->program->file, load->plan, table, &file, load->err));
-    if (file.dynamism == WICK_DYNAMIC_UNBOUND)
-        return wick_fail(load->err, WICK_NOT_SUPPORTED, "tensor without an upper bound (DYNAMIC_UNBOUND)");
+    if (file.dynamism == WICK_DYNAMIC_UNBOUND) return wick_fail(load->err, WICK_NOT_SUPPORTED, "tensor without an upper bound (DYNAMIC_UNBOUND)");
     if (file.nbytes > SIZE_MAX) return wick_fail(load->err, WICK_OUT_OF_MEMORY, "tensor of %llu bytes", (unsigned long long)file.nbytes);
     *tensor = (struct wick_tensor){.shape = file.shape, .dynamism = file.dynamism, .capacity = (size_t)file.nbytes};
     wick_shape_strides(&tensor->shape, tensor->strides);
@@ -51,8 +50,8 @@ static wick_status load_tensor(const struct load *load, struct flat_table table,
         origin->offset = file.memory_offset;
         origin->initial = file.storage == WICK_PTE_PLANNED ? NULL : bytes;
         if (file.nbytes && file.memory_offset % WICK_MIN(wick_dtype_size(file.shape.dtype), sizeof(double)) != 0)
-            return wick_fail(load->err, WICK_INVALID_PROGRAM, "tensor is planned at %llu, which does not suit %s", (unsigned long long)file.memory_offset,
-                             wick_dtype_word(file.shape.dtype));
+            return wick_fail(load->err, WICK_INVALID_PROGRAM, "tensor is planned at %llu, which does not suit %s",
+                             (unsigned long long)file.memory_offset, wick_dtype_word(file.shape.dtype));
     } else if (file.storage != WICK_PTE_CALLER) {
         origin->storage = WICK_STORAGE_CONSTANT;
         WICK_TRY(aligned_bytes(load, tensor, bytes, &origin->initial));

@@ -17,9 +17,9 @@ enum wick_storage {
 /* Where a tensor's bytes come from. */
 struct wick_origin {
     uint8_t storage;
-    uint32_t buffer;     /* PLANNED: index into planned_bytes */
-    uint64_t offset;     /* PLANNED: offset + bytes lies within the buffer */
-    const void *initial; /* CONSTANT: the bytes (NULL for 0 bytes). PLANNED: first content, NULL for zeros */
+    uint32_t buffer;      /* PLANNED: index into planned_bytes */
+    uint64_t offset;      /* PLANNED: offset + bytes lies within the buffer */
+    const void *initial;  /* CONSTANT: the bytes (NULL for 0 bytes). PLANNED: first content, NULL for zeros */
     struct wick_str name; /* fully qualified name of a parameter or buffer; empty if the file has none */
 };
 

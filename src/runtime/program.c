@@ -271,11 +271,14 @@ wick_status wick_program_external(const struct wick_program *program, struct wic
         return wick_fail(err, WICK_INVALID_STATE, "external tensor %.*s: the program needs a data file (.ptd)", length, name.data);
     if (!found) return wick_fail(err, WICK_NOT_FOUND, "external tensor %.*s: not in the data files", length, name.data);
     WICK_TRY(entry_of(program, found, &entry, err));
-    if (!entry.has_layout) return wick_fail(err, WICK_INVALID_EXTERNAL_DATA, "external tensor %.*s: the data file gives no layout", length, name.data);
-    if (entry.shape.dtype != shape->dtype || !wick_shape_same_sizes(&entry.shape, shape) || memcmp(entry.shape.dim_order, shape->dim_order, shape->rank) != 0) {
+    if (!entry.has_layout)
+        return wick_fail(err, WICK_INVALID_EXTERNAL_DATA, "external tensor %.*s: the data file gives no layout", length, name.data);
+    if (entry.shape.dtype != shape->dtype || !wick_shape_same_sizes(&entry.shape, shape) ||
+        memcmp(entry.shape.dim_order, shape->dim_order, shape->rank) != 0) {
         wick_shape_text(&entry.shape, is);
         wick_shape_text(shape, wants);
-        return wick_fail(err, WICK_INVALID_EXTERNAL_DATA, "external tensor %.*s: is %s in the data file, %s in the program", length, name.data, is, wants);
+        return wick_fail(err, WICK_INVALID_EXTERNAL_DATA, "external tensor %.*s: is %s in the data file, %s in the program", length, name.data, is,
+                         wants);
     }
     *data = entry.blob.data;
     return WICK_OK;

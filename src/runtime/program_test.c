@@ -94,7 +94,7 @@ static void all_missing_operators_are_named(void **state)
     WICK_ASSERT_OK(wick_program_open(&program, path, NULL, 0, &arena, &err), &err);
     WICK_ASSERT_OK(wick_program_method_find(program, WICK_STR("forward"), &index, &err), &err);
     assert_int_equal(wick_method_load(&method, program, index, &no_ops, &arena, &err), WICK_OPERATOR_MISSING);
-    static const char *const names[] = {"aten::sym_size.int", "aten::select_copy.int_out", "executorch_prim::et_copy_index.tensor",
+    static const char *const names[] = {"aten::sym_size.int",          "aten::select_copy.int_out",  "executorch_prim::et_copy_index.tensor",
                                         "executorch_prim::add.Scalar", "executorch_prim::eq.Scalar", "executorch_prim::sub.Scalar"};
     for (size_t i = 0; i < WICK_ARRAY_SIZE(names); i++)
         if (!strstr(err.message, names[i])) fail_msg("%s is not in: %s", names[i], err.message);
@@ -207,7 +207,8 @@ static void damage_is_survived(void **state)
         uint8_t *copy = malloc(file.size + 64), *aligned = copy + (-(uintptr_t)copy & 63);
         for (int round = 0; round < 2000; round++) {
             memcpy(aligned, file.data, file.size);
-            for (uint64_t k = wick_test_random(&random) % 4 + 1; k > 0; k--) aligned[wick_test_random(&random) % file.size] = (uint8_t)wick_test_random(&random);
+            for (uint64_t k = wick_test_random(&random) % 4 + 1; k > 0; k--)
+                aligned[wick_test_random(&random) % file.size] = (uint8_t)wick_test_random(&random);
             struct wick_arena own;
             struct wick_program *program;
             wick_arena_init(&own, &wick_allocator_heap);

@@ -17,7 +17,7 @@ struct wick_blob_key {
 
 struct wick_program {
     struct wick_pte_file file;
-    struct wick_map map;            /* data NULL: the caller's memory */
+    struct wick_map map; /* data NULL: the caller's memory */
     struct wick_data_file *data_files;
     uint32_t data_file_count;
     struct wick_blob_key *own_keys; /* of the program, ordered by key */

@@ -99,7 +99,8 @@ static void run(void (*make)(struct wick_buf *), uint64_t seed)
     WICK_ASSERT_OK(wick_tok_load_memory(&tok, whole.data, whole.size, "file", &err), &err);
     use(tok, &seed);
     wick_tok_free(tok);
-    for (int i = 0; i < ROUNDS; i++) {
+    const int rounds = wick_test_mutations(ROUNDS);
+    for (int i = 0; i < rounds; i++) {
         struct wick_buf copy = {0};
         wick_buf_append(&copy, whole.data, whole.size);
         mutate(&copy, &seed);
@@ -118,7 +119,7 @@ static void run(void (*make)(struct wick_buf *), uint64_t seed)
         free(exact);
         wick_buf_free(&copy);
     }
-    print_message("%d of %d damaged files load\n", loaded, (int)ROUNDS);
+    print_message("%d of %d damaged files load\n", loaded, rounds);
     wick_buf_free(&whole);
 }
 

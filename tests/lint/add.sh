@@ -144,5 +144,5 @@ expect "tokenizer format" "the dummy tokenizer format was asked" "$(build/wick t
 printf 'DUMMYCKP00000000' > c.ckpt
 expect "checkpoint format and family" "the dummy checkpoint format was asked" \
     "$(build/wick export base.model_class=dummy_family base.checkpoint=c.ckpt export.output_name=out.pte 2>&1 || true)"
-expect "family" "dummy_family" "$(build/wick export base.model_class=nothing_known "base.checkpoint=$source/tests/data/torch_views.pt" 2>&1 || true)"
+expect "family" "did you mean dummy_family" "$(build/wick export base.model_class=dummy_famili "base.checkpoint=$source/tests/data/torch_views.pt" 2>&1 || true)"
 exit $failed

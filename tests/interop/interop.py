@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""Our exports run on the original's runtime, and give there what they give here.
+
+interop.py WICK SOURCE CACHE. The original is the 19 MB wheel without PyTorch: fetched once by pip into CACHE (or taken from WICK_ORACLE, a built
+oracle_run) and skipped, status 77, where it cannot be had. Programs with llama:: operators need the whole package: with WICK_ORACLE_PYTHON, a Python
+that has executorch and torch, they are checked too, else counted as left out in the last line."""
+import array
+import os
+import pathlib
+import subprocess
+import sys
+
+VERSION = "1.5.1"
+TOLERANCE = {"fp32": 2e-4, "8da4w": 2e-2}  # of the largest logit, as for the golden programs
+STEPS = 8
+MODELS = [  # name, model class, checkpoint, parameters, prompt
+    ("story", "llama3_2", "assets/story/consolidated.00.pth", "assets/story/params.json", [1, 17, 300, 42, 5, 99]),
+    ("llama2", "llama2", "tests/data/golden/checkpoints/llama2", None, [1, 17, 300, 42, 5, 99, 511, 256, 7]),
+    ("llama3_2", "llama3_2", "tests/data/golden/checkpoints/llama3_2", None, [1, 17, 300, 42, 5, 99, 511, 256, 7]),
+    ("smollm2", "smollm2", "tests/data/golden/checkpoints/smollm2", None, [1, 17, 300, 42, 5, 99, 511, 256, 7]),
+]
+QUANTIZED = ["quantization.qmode=8da4w", "quantization.group_size=32", "quantization.embedding_quantize='4,32'"]
+XNNPACK = ["backend.xnnpack.enabled=true", "backend.xnnpack.extended_ops=true"]
+FORMS = [  # name, numbers, has llama:: operators, options
+    ("fp32_nokv", "fp32", False, ["model.use_kv_cache=false"]),
+    ("fp32_nokv_xnn", "fp32", False, ["model.use_kv_cache=false"] + XNNPACK),
+    ("fp32_kv", "fp32", False, ["model.use_kv_cache=true"]),
+    ("fp32_kv_xnn", "fp32", False, ["model.use_kv_cache=true"] + XNNPACK),
+    ("8da4w_kv", "8da4w", False, ["model.use_kv_cache=true"] + QUANTIZED),
+    ("8da4w_kv_xnn", "8da4w", False, ["model.use_kv_cache=true"] + QUANTIZED + XNNPACK),
+    ("fp32_sdpa", "fp32", True, ["model.use_kv_cache=true", "model.use_sdpa_with_kv_cache=true"]),
+    ("fp32_sdpa_xnn", "fp32", True, ["model.use_kv_cache=true", "model.use_sdpa_with_kv_cache=true"] + XNNPACK),
+    ("8da4w_sdpa_xnn", "8da4w", True, ["model.use_kv_cache=true", "model.use_sdpa_with_kv_cache=true"] + QUANTIZED + XNNPACK),
+]
+
+
+def skip(why):
+    print(f"SKIP: {why}")
+    sys.exit(77)
+
+
+def small_oracle(source, cache):
+    """The path of oracle_run: WICK_ORACLE, or built once from the wheel."""
+    given = os.environ.get("WICK_ORACLE")
+    if given:
+        return given
+    built = cache / "oracle_run"
+    if built.exists():
+        return str(built)
+    cache.mkdir(parents=True, exist_ok=True)
+    fetch = subprocess.run([sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary=:all:", "--dest", str(cache), f"executorch=={VERSION}"],
+                           capture_output=True, text=True)
+    wheels = list(cache.glob("executorch-*.whl"))
+    if fetch.returncode or not wheels:
+        skip(f"executorch {VERSION} cannot be fetched: {fetch.stderr.strip()[-200:]}")
+    subprocess.run([sys.executable, "-m", "zipfile", "-e", str(wheels[0]), str(cache)], check=True)
+    wheel = cache / "executorch"
+    build = subprocess.run(["c++", "-std=c++20", "-O2", "-w", "-DC10_USING_CUSTOM_GENERATED_MACROS", f"-I{wheel}/include",
+                            f"-I{wheel}/include/executorch/runtime/core/portable_type/c10", str(source / "tests/interop/oracle_run.cpp"), "-o", str(built),
+                            f"-L{wheel}/lib", f"-Wl,-rpath,{wheel}/lib", "-Wl,--no-as-needed", "-lexecutorch", "-lexecutorch_kernels_optimized",
+                            "-lexecutorch_kernels_quantized", "-lexecutorch_backend_xnnpack", "-lexecutorch_threadpool"], capture_output=True, text=True)
+    if build.returncode:
+        skip(f"the driver of the original does not build: {build.stderr.strip()[-300:]}")
+    return str(built)
+
+
+def floats(path):
+    values = array.array("f")
+    with open(path, "rb") as file:
+        values.frombytes(file.read())
+    return values
+
+
+def checkpoint_options(source, checkpoint, params):
+    path = source / checkpoint
+    if path.is_dir():
+        files = [p for p in sorted(path.iterdir()) if p.suffix in (".pth", ".safetensors", ".gguf", ".pt")]
+        if not files:
+            return None
+        params = next((str(p) for p in path.iterdir() if p.name == "params.json"), None)
+        path = files[0]
+    elif not path.exists():
+        return None
+    else:
+        params = str(source / params)
+    return [f"base.checkpoint={path}"] + ([f"base.params={params}"] if params else [])
+
+
+def compare(ours, theirs):
+    if len(ours) != len(theirs) or not ours:
+        return float("inf")
+    largest = max(abs(x) for x in theirs)
+    worst = max(abs(a - b) for a, b in zip(ours, theirs))
+    return worst / largest if worst == worst else float("inf")
+
+
+def main():
+    wick, source, cache = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+    oracle = small_oracle(source, cache)
+    whole = os.environ.get("WICK_ORACLE_PYTHON")
+    work = cache / "programs"
+    work.mkdir(parents=True, exist_ok=True)
+    passed = failed = left_out = 0
+    for model, model_class, checkpoint, params, prompt in MODELS:
+        base = checkpoint_options(source, checkpoint, params)
+        if base is None:
+            left_out += len(FORMS)
+            continue
+        tokens = ",".join(map(str, prompt))
+        for form, numbers, custom, options in FORMS:
+            if custom and not whole:
+                left_out += 1
+                continue
+            program, ours, theirs = (str(work / f"{model}_{form}{end}") for end in (".pte", ".ours", ".theirs"))
+            export = subprocess.run([wick, "export", f"base.model_class={model_class}", *base, *options, "export.max_seq_length=64",
+                                     "export.max_context_length=64", f"export.output_name={program}"], capture_output=True, text=True)
+            if export.returncode:
+                print(f"FAIL {model} {form}: {export.stderr.strip()[-300:]}")
+                failed += 1
+                continue
+            here = subprocess.run([wick, "run", program, "--tokens", tokens, "--max-new-tokens", str(STEPS), "--temperature", "0", "--ignore-eos", "--logits", ours],
+                                  capture_output=True, text=True)
+            command = [whole, str(source / "tests/interop/oracle_llm.py")] if custom else [oracle, "llm"]
+            there = subprocess.run(command + [program, tokens, str(STEPS), "--out", theirs] + (["--nokv"] if "nokv" in form else []),
+                                   capture_output=True, text=True)
+            if here.returncode or there.returncode:
+                print(f"FAIL {model} {form}: ours {here.returncode} {here.stderr.strip()[-200:]}; the original {there.returncode} {there.stderr.strip()[-300:]}")
+                failed += 1
+                continue
+            worst = compare(floats(ours), floats(theirs))
+            good = worst <= TOLERANCE[numbers]
+            print(f"{'pass' if good else 'FAIL'} {model} {form}: worst difference {worst:.2e} of {TOLERANCE[numbers]:.0e} allowed")
+            passed, failed = passed + good, failed + (not good)
+    print(f"{passed} passed, {failed} failed, {left_out} left out")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
