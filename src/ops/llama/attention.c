@@ -8,6 +8,7 @@
 #include "base/checked.h"
 #include "ops/copy/cast.h"
 #include "ops/llama/rows.h"
+#include "ukernel/ukernels.h"
 
 #include <math.h>
 
@@ -109,7 +110,7 @@ static void load_queries(const struct job *job, const struct task *task, const s
     for (size_t r = 0; r < task->rows; r++) {
         size_t head = task->kv_head * job->group + r % job->group, position = task->first + r / job->group;
         struct wick_rows query = rows_at(&a->query, task->batch, position, head, a->head_dim);
-        wick_rows_load(room->query + r * a->head_dim, &query, 1);
+        wick_rows_load(job->ukernels, room->query + r * a->head_dim, &query, 1);
     }
 }
 
@@ -120,13 +121,13 @@ static void score_chunk(const struct job *job, const struct task *task, const st
     for (size_t tile = from; tile < to; tile += TILE) {
         size_t count = WICK_MIN(to - tile, (size_t)TILE);
         struct wick_rows keys = rows_at(&a->key, task->batch, tile, task->kv_head, a->head_dim);
-        wick_rows_stage(&keys, count, task->rows, room->tile);
+        wick_rows_stage(job->ukernels, &keys, count, room->tile);
         for (size_t r = 0; r < task->rows; r++) {
             size_t seen = keys_of(a, job, task, r);
             if (seen <= tile) continue;
             size_t n = WICK_MIN(seen - tile, count);
             float *scores = room->scores + r * WICK_ATTENTION_CHUNK + (tile - from);
-            wick_rows_dot(job->ukernels, scores, room->query + r * a->head_dim, &keys, n, a->scale);
+            job->ukernels->qk_dot(n, a->head_dim, room->query + r * a->head_dim, keys.data, keys.stride, a->scale, scores);
             if (!a->mask) continue;
             const float *mask = a->mask + (task->first + r / job->group) * a->mask_stride + tile;
             for (size_t t = 0; t < n; t++) scores[t] += mask[t];
@@ -144,11 +145,11 @@ static void weigh_chunk(const struct job *job, const struct task *task, const st
         room->max[r] = -INFINITY;
         if (seen <= from) continue;
         size_t n = WICK_MIN(seen, to) - from;
-        float max = wick_rows_max(job->ukernels, scores, n);
+        float max = job->ukernels->reduce_max(n, scores);
         if (max == -INFINITY) continue;
         room->max[r] = max;
-        room->sum[r] = wick_rows_exp(job->ukernels, scores, n, max);
-        if (a->value.dtype == WICK_DTYPE_F16 || a->value.dtype == WICK_DTYPE_BF16) wick_rows_round(scores, n, a->value.dtype);
+        room->sum[r] = job->ukernels->exp_sub_sum(n, scores, max);
+        if (a->value.dtype == WICK_DTYPE_F16 || a->value.dtype == WICK_DTYPE_BF16) wick_rows_round(job->ukernels, scores, n, a->value.dtype);
     }
 }
 
@@ -160,12 +161,12 @@ static void gather_chunk(const struct job *job, const struct task *task, const s
     for (size_t tile = from; tile < to; tile += TILE) {
         size_t count = WICK_MIN(to - tile, (size_t)TILE);
         struct wick_rows values = rows_at(&a->value, task->batch, tile, task->kv_head, a->head_dim);
-        wick_rows_stage(&values, count, task->rows, room->tile);
+        wick_rows_stage(job->ukernels, &values, count, room->tile);
         for (size_t r = 0; r < task->rows; r++) {
             size_t seen = keys_of(a, job, task, r);
             if (room->max[r] == -INFINITY || seen <= tile) continue;
-            wick_rows_accumulate(job->ukernels, room->sums + r * a->head_dim, room->scores + r * WICK_ATTENTION_CHUNK + (tile - from), &values,
-                                 WICK_MIN(seen - tile, count));
+            const float *weights = room->scores + r * WICK_ATTENTION_CHUNK + (tile - from);
+            job->ukernels->pv_acc(WICK_MIN(seen - tile, count), a->head_dim, weights, values.data, values.stride, room->sums + r * a->head_dim);
         }
     }
 }
