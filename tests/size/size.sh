@@ -6,7 +6,7 @@ source=$1 build=$2 limit=204800
 cmake -S "$source" -B "$build" -G Ninja -DWICK_PROFILE=core -DWICK_XNNPACK=OFF -DCMAKE_BUILD_TYPE=MinSizeRel > /dev/null
 cmake --build "$build" > "$build/size.log" 2>&1 || { cat "$build/size.log"; exit 1; }
 # shellcheck disable=SC2046
-cc -Os -no-pie -I"$source/include" "$source/tests/size/core_main.c" -Wl,--gc-sections -Wl,--start-group $(find "$build/src" -name '*.a') \
+cc -Os -no-pie -I"$source/include" "$source/tests/size/core_main.c" -Wl,--gc-sections -Wl,-z,noseparate-code -Wl,--start-group $(find "$build/src" -name '*.a') \
    -Wl,--end-group -lm -lpthread -o "$build/core_main"
 strip "$build/core_main"
 bytes=$(wc -c < "$build/core_main")

@@ -135,6 +135,15 @@ static void score_chunk(const struct job *job, const struct task *task, const st
     }
 }
 
+/* A maximum passes over NaNs, but they must not vanish with the chunk. */
+static bool has_nan(const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (isnan(x[i])) return true;
+    }
+    return false;
+}
+
 /* Turns scores into probabilities relative to the chunk's maximum. room->max[r] -inf: the row has no part in the chunk. */
 static void weigh_chunk(const struct job *job, const struct task *task, const struct room *room, size_t from, size_t to)
 {
@@ -146,8 +155,8 @@ static void weigh_chunk(const struct job *job, const struct task *task, const st
         if (seen <= from) continue;
         size_t n = WICK_MIN(seen, to) - from;
         float max = job->ukernels->reduce_max(n, scores);
-        if (max == -INFINITY) continue;
-        room->max[r] = max;
+        if (max == -INFINITY && !has_nan(scores, n)) continue;
+        room->max[r] = max == -INFINITY ? 0.0f : max;
         room->sum[r] = job->ukernels->exp_sub_sum(n, scores, max);
         if (a->value.dtype == WICK_DTYPE_F16 || a->value.dtype == WICK_DTYPE_BF16) wick_rows_round(job->ukernels, scores, n, a->value.dtype);
     }

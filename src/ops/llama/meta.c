@@ -39,3 +39,35 @@ OP(llama_update_cache_out, "llama::update_cache.out", "TMI>T", infer_update_cach
 OP(llama_update_cache_with_indices_out, "llama::update_cache_with_indices.out", "TMIT>T", infer_update_cache);
 
 OP(llama_fast_hadamard_transform_out, "llama::fast_hadamard_transform.out", "T>T", wick_infer_like);
+OP(llama_fallback_out, "llama::fallback.out", "T>T", wick_infer_like);
+
+/* ---- gated delta rule: query [B, Hq, T, K], key [B, Hkv, T, K], value [B, Hkv, T, V], state [B, Hkv, K, V] ---- */
+
+static wick_status infer_delta_rule(const struct wick_args *args, struct wick_shape *outs, wick_error *err)
+{
+    const struct wick_shape *query = &wick_arg_tensor(args, 0)->shape, *value = &wick_arg_tensor(args, 2)->shape;
+    if (query->rank != 4 || value->rank != 4) return wick_fail(err, WICK_INVALID_ARGUMENT, "query and value have ranks %u and %u, not 4", query->rank, value->rank);
+    outs[0] = wick_shape_make(query->dtype, 4, query->sizes);
+    outs[0].sizes[3] = value->sizes[3];
+    outs[1] = wick_arg_tensor(args, 5)->shape;
+    return WICK_OK;
+}
+
+OP(llama_gated_delta_rule_out, "llama::gated_delta_rule.out", "TTTTTT>TT", infer_delta_rule);
+OP(llama_channelwise_gated_delta_rule_out, "llama::channelwise_gated_delta_rule.out", "TTTTTT>TT", infer_delta_rule);
+
+/* [C, H, W] in tiles of t x t: [(H/t)(W/t), C, t, t]. */
+static wick_status infer_tile_crop(const struct wick_args *args, struct wick_shape *outs, wick_error *err)
+{
+    const struct wick_shape *self = &wick_arg_tensor(args, 0)->shape;
+    int64_t tile = wick_arg_int(args, 1);
+    if (self->rank != 3 || tile < 1 || tile > INT32_MAX || self->sizes[1] % tile != 0 || self->sizes[2] % tile != 0)
+        return wick_fail(err, WICK_INVALID_ARGUMENT, "tiles of %lld do not fill the input", (long long)tile);
+    int64_t count = (self->sizes[1] / tile) * (self->sizes[2] / tile);
+    if (count > INT32_MAX) return wick_fail(err, WICK_INVALID_ARGUMENT, "%lld tiles", (long long)count);
+    const int32_t sizes[4] = {(int32_t)count, self->sizes[0], (int32_t)tile, (int32_t)tile};
+    outs[0] = wick_shape_make(self->dtype, 4, sizes);
+    return WICK_OK;
+}
+
+OP(preprocess_tile_crop_out, "preprocess::tile_crop.out", "TI>T", infer_tile_crop);

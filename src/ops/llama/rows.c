@@ -3,6 +3,8 @@
 
 #include "ukernel/ukernels.h"
 
+#include <string.h>
+
 void wick_rows_load(const struct wick_ukernels *ukernels, float *out, const struct wick_rows *rows, size_t n)
 {
     size_t element = wick_dtype_size(rows->dtype), dim = rows->dim;

@@ -39,7 +39,7 @@ static wick_status set_range(struct wick_attention *a, int64_t start, const stru
         return WICK_OK;
     }
     if (start < 0 || (uint64_t)start > a->keys || a->queries > a->keys - (size_t)start)
-        return wick_fail(run->err, WICK_INVALID_ARGUMENT, "attention: positions %lld to %lld are outside a cache of %zu", (long long)start, (long long)(start + (int64_t)a->queries), a->keys);
+        return wick_fail(run->err, WICK_INVALID_ARGUMENT, "attention: %zu positions from %lld on are outside a cache of %zu", a->queries, (long long)start, a->keys);
     a->start = (size_t)start;
     a->keys = a->start + a->queries;
     a->causal = causal;
