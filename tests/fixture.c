@@ -84,7 +84,7 @@ void *wick_test_guarded(size_t bytes)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = (bytes + page - 1) / page;
     char *base = mmap(NULL, (pages + 2) * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (base == MAP_FAILED || mprotect(base + page, pages * page, PROT_READ | PROT_WRITE) != 0) abort();
+    if (base == MAP_FAILED || (pages && mprotect(base + page, pages * page, PROT_READ | PROT_WRITE) != 0)) abort();
     memset(base + page, 0xa5, pages * page);
     return base + page + pages * page - bytes;
 }

@@ -114,6 +114,10 @@ struct wick_ukernels {
     /* Attention over n keys or values, `stride` elements apart, of d elements. scores[t] = scale * dot(q, k[t]); out = fma(p[t], v[t], out), t ascending. */
     void (*qk_dot)(size_t n, size_t d, const float *q, const float *k, size_t stride, float scale, float *scores);
     void (*pv_acc)(size_t n, size_t d, const float *p, const float *v, size_t stride, float *out);
+    /* The same for m rows of queries or sums that share the keys and values, bit for bit. */
+    void (*qk_rows)(size_t m, size_t n, size_t d, const float *q, size_t q_stride, const float *k, size_t k_stride, float scale, float *scores,
+                    size_t scores_stride);
+    void (*pv_rows)(size_t m, size_t n, size_t d, const float *p, size_t p_stride, const float *v, size_t v_stride, float *out, size_t out_stride);
 };
 
 /* cap: NULL or "" for all the processor has; a level's name or its begin ("avx2", "avx512", "dotprod", "ref"), then features to leave out

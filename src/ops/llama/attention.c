@@ -114,7 +114,7 @@ static void load_queries(const struct job *job, const struct task *task, const s
     }
 }
 
-/* Scores of keys [from, to) for all rows; a row's unseen keys are left alone. */
+/* Scores of keys [from, to) for all rows. Those of keys that a row does not see are there, but never looked at. */
 static void score_chunk(const struct job *job, const struct task *task, const struct room *room, size_t from, size_t to)
 {
     const struct wick_attention *a = job->attention;
@@ -122,16 +122,13 @@ static void score_chunk(const struct job *job, const struct task *task, const st
         size_t count = WICK_MIN(to - tile, (size_t)TILE);
         struct wick_rows keys = rows_at(&a->key, task->batch, tile, task->kv_head, a->head_dim);
         wick_rows_stage(job->ukernels, &keys, count, room->tile);
-        for (size_t r = 0; r < task->rows; r++) {
-            size_t seen = keys_of(a, job, task, r);
-            if (seen <= tile) continue;
-            size_t n = WICK_MIN(seen - tile, count);
-            float *scores = room->scores + r * WICK_ATTENTION_CHUNK + (tile - from);
-            job->ukernels->qk_dot(n, a->head_dim, room->query + r * a->head_dim, keys.data, keys.stride, a->scale, scores);
-            if (!a->mask) continue;
-            const float *mask = a->mask + (task->first + r / job->group) * a->mask_stride + tile;
-            for (size_t t = 0; t < n; t++) scores[t] += mask[t];
-        }
+        job->ukernels->qk_rows(task->rows, count, a->head_dim, room->query, a->head_dim, keys.data, keys.stride, a->scale, room->scores + (tile - from),
+                               WICK_ATTENTION_CHUNK);
+    }
+    for (size_t r = 0; a->mask && r < task->rows; r++) {
+        float *scores = room->scores + r * WICK_ATTENTION_CHUNK;
+        const float *mask = a->mask + (task->first + r / job->group) * a->mask_stride + from;
+        job->ukernels->add(to - from, scores, mask, scores);
     }
 }
 
@@ -162,20 +159,29 @@ static void weigh_chunk(const struct job *job, const struct task *task, const st
     }
 }
 
+/* Keys of a tile that row r sees; none if it has no part in the chunk. */
+static size_t tile_keys(const struct job *job, const struct task *task, const struct room *room, size_t r, size_t tile, size_t count)
+{
+    size_t seen = keys_of(job->attention, job, task, r);
+    return room->max[r] == -INFINITY || seen <= tile ? 0 : WICK_MIN(seen - tile, count);
+}
+
 /* room->sums of every row = sum of probability * value over keys [from, to). */
 static void gather_chunk(const struct job *job, const struct task *task, const struct room *room, size_t from, size_t to)
 {
     const struct wick_attention *a = job->attention;
     memset(room->sums, 0, task->rows * a->head_dim * sizeof *room->sums);
     for (size_t tile = from; tile < to; tile += TILE) {
-        size_t count = WICK_MIN(to - tile, (size_t)TILE);
+        size_t count = WICK_MIN(to - tile, (size_t)TILE), rows;
         struct wick_rows values = rows_at(&a->value, task->batch, tile, task->kv_head, a->head_dim);
         wick_rows_stage(job->ukernels, &values, count, room->tile);
-        for (size_t r = 0; r < task->rows; r++) {
-            size_t seen = keys_of(a, job, task, r);
-            if (room->max[r] == -INFINITY || seen <= tile) continue;
-            const float *weights = room->scores + r * WICK_ATTENTION_CHUNK + (tile - from);
-            job->ukernels->pv_acc(WICK_MIN(seen - tile, count), a->head_dim, weights, values.data, values.stride, room->sums + r * a->head_dim);
+        for (size_t r = 0; r < task->rows; r += rows) {
+            /* Rows that see equally much of the tile go together. */
+            size_t seen = tile_keys(job, task, room, r, tile, count);
+            for (rows = 1; r + rows < task->rows && tile_keys(job, task, room, r + rows, tile, count) == seen;) rows++;
+            if (seen == 0) continue;
+            job->ukernels->pv_rows(rows, seen, a->head_dim, room->scores + r * WICK_ATTENTION_CHUNK + (tile - from), WICK_ATTENTION_CHUNK, values.data, values.stride,
+                                   room->sums + r * a->head_dim, a->head_dim);
         }
     }
 }

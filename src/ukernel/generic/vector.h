@@ -208,6 +208,17 @@ static void k_pv_acc(size_t n, size_t d, const float *p, const float *v, size_t 
     for (size_t t = 0; t < n; t++) k_axpy(d, p[t], v + t * stride, out);
 }
 
+static void k_qk_rows(size_t m, size_t n, size_t d, const float *q, size_t q_stride, const float *k, size_t k_stride, float scale, float *scores,
+                      size_t scores_stride)
+{
+    for (size_t r = 0; r < m; r++) k_qk_dot(n, d, q + r * q_stride, k, k_stride, scale, scores + r * scores_stride);
+}
+
+static void k_pv_rows(size_t m, size_t n, size_t d, const float *p, size_t p_stride, const float *v, size_t v_stride, float *out, size_t out_stride)
+{
+    for (size_t r = 0; r < m; r++) k_pv_acc(n, d, p + r * p_stride, v, v_stride, out + r * out_stride);
+}
+
 static void fill_vector(struct wick_ukernels *t)
 {
     t->quantize_qd8 = k_quantize_qd8;
@@ -219,4 +230,5 @@ static void fill_vector(struct wick_ukernels *t)
     t->axpy = k_axpy, t->exp_sub_sum = k_exp_sub_sum, t->softmax = k_softmax, t->rms_norm = k_rms_norm;
     t->f16_to_f32 = k_f16_to_f32, t->f32_to_f16 = k_f32_to_f16, t->bf16_to_f32 = k_bf16_to_f32, t->f32_to_bf16 = k_f32_to_bf16;
     t->i8_to_f32 = k_i8_to_f32, t->qk_dot = k_qk_dot, t->pv_acc = k_pv_acc;
+    t->qk_rows = k_qk_rows, t->pv_rows = k_pv_rows;
 }

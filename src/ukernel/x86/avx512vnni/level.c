@@ -5,6 +5,7 @@ enum { NR = 32 };
 #include "ukernel/generic/gemm.h"
 #include "ukernel/generic/gemm_quantized.h"
 #include "ukernel/generic/vector.h"
+#include "ukernel/x86/avx2/avx2.h"
 #include "ukernel/x86/avx512vnni/avx512vnni.h"
 
 static bool supported(void)
@@ -18,6 +19,7 @@ static void fill(struct wick_ukernels *t)
     fill_vector(t);
     fill_gemm(t);
     fill_gemm_quantized(t);
+    wick_avx2_fill_attention(t);
 #ifndef WICK_NO_QUANTIZED_GEMM
     wick_avx512vnni_fill_qb4(t);
 #endif
