@@ -26,11 +26,14 @@ const char *wick_test_repo(const char *relative)
 const char *wick_test_golden(const char *relative)
 {
     char *path = slot();
+    const char *root = getenv("WICK_GOLDEN");
+    if (root) {
+        snprintf(path, 4096, "%s/%s", root, relative);
+        if (access(path, R_OK) == 0) return path;
+    }
     snprintf(path, 4096, "%s/tests/data/golden/%s", WICK_REPO, relative);
     if (access(path, R_OK) == 0) return path;
-    const char *root = getenv("WICK_GOLDEN");
-    if (root) snprintf(path, 4096, "%s/%s", root, relative);
-    else snprintf(path, 4096, "%s/../shared/golden/%s", WICK_REPO, relative);
+    snprintf(path, 4096, "%s/../shared/golden/%s", WICK_REPO, relative);
     return access(path, R_OK) == 0 ? path : NULL;
 }
 

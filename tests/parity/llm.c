@@ -83,8 +83,8 @@ static bool run_case(const char *name, const json_t *entry)
         data = wick_test_golden(ptd_relative);
     }
     snprintf(relative, sizeof relative, "llm/%s/model.pte", name);
-    wick_model *model;
-    wick_session *session;
+    wick_model *model = NULL;
+    wick_session *session = NULL;
     bool good = want && open_session(wick_test_golden(relative), data, &model, &session, &err);
     struct rows rows = {0};
     double tolerance = json_number_value(json_object_get(entry, "tolerance"));
@@ -121,7 +121,7 @@ static int run_llm(const char *only)
 {
     const char *path = wick_test_golden("llm/index.json"), *name;
     json_t *index = path ? json_load_file(path, 0, NULL) : NULL, *entry;
-    unsigned ran = 0, failed = 0;
+    unsigned ran = 0, failed = 0, skipped = 0;
     if (!index) {
         printf("SKIP: llm/index.json is missing\n");
         return 77;
@@ -131,12 +131,15 @@ static int run_llm(const char *only)
         char relative[256];
         if (!json_is_true(json_object_get(entry, "ok")) || (only && strcmp(only, name) != 0)) continue;
         snprintf(relative, sizeof relative, "llm/%s/model.pte", name);
-        if (!wick_test_golden(relative)) continue;
+        if (!wick_test_golden(relative)) {
+            skipped++;
+            continue;
+        }
         ran++;
         failed += !run_case(name, entry);
     }
     json_decref(index);
-    printf("%u programs, %u failed\n", ran, failed);
+    printf("%u programs, %u failed, %u skipped for want of the file\n", ran, failed, skipped);
     return ran == 0 ? 77 : failed > 0;
 }
 
