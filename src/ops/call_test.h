@@ -148,6 +148,36 @@ static inline wick_status call_run(struct call *c, const struct wick_op *op, con
     return c->status;
 }
 
+/* A tensor list of the last `count` tensor arguments, which stop being arguments of their own. */
+static inline void call_list(struct call *c, uint32_t count)
+{
+    int32_t *indices = c->indices + c->items;
+    c->items += count;
+    for (uint32_t i = 0; i < count; i++) {
+        c->values[CALL_VALUES - c->items + i] = c->values[c->count - count + i];
+        indices[i] = (int32_t)(CALL_VALUES - c->items + i);
+    }
+    c->count -= count;
+    call_value(c, (struct wick_value){.tag = WICK_TAG_TENSOR_LIST, .as.list = {.indices = indices, .count = count}});
+}
+
+/* As the runtime does it, with outs that are arguments already: infers (if there is a rule), resizes, runs. */
+static inline wick_status call_direct(struct call *c, const struct wick_op *op)
+{
+    struct wick_shape shapes[8];
+    struct wick_args args = {c->values, c->ids, c->count};
+    struct wick_run run = {.ukernels = &c->ukernels, .temp = &c->temp, .pool = c->pool, .err = &c->err};
+    c->inputs = wick_signature_inputs(op->meta->signature);
+    c->err.message[0] = 0;
+    WICK_ASSERT_OK(wick_args_check(&args, op->meta, &c->err), &c->err);
+    c->status = op->meta->infer ? op->meta->infer(&args, shapes, &c->err) : WICK_OK;
+    for (uint32_t i = 0; op->meta->infer && c->status == WICK_OK && i < wick_args_out_tensors(&args, op->meta); i++)
+        c->status = wick_tensor_resize(wick_args_out_tensor(&args, op->meta, i), shapes[i].sizes, shapes[i].rank, &c->err);
+    if (c->status == WICK_OK) c->status = op->run(&args, NULL, &run);
+    wick_arena_reset(&c->temp);
+    return c->status;
+}
+
 static inline struct wick_tensor *call_out(const struct call *c, uint32_t i) { return c->values[c->inputs + i].as.tensor; }
 
 /* Out i has these sizes and values; tolerance relative to max(1, |want|). */
