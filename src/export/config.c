@@ -22,6 +22,15 @@ static const struct {
 
 const char *wick_config_key_name(enum wick_key key) { return keys[key].name; }
 
+bool wick_config_backend(const struct wick_config *c, const char *section, const char *name)
+{
+    char wanted[80];
+    snprintf(wanted, sizeof wanted, "backend.%s.%s", section, name);
+    for (int i = 0; i < WICK_KEY_COUNT; i++)
+        if (keys[i].type == KEY_BOOL && strcmp(keys[i].name, wanted) == 0) return c->values[i].b;
+    return false;
+}
+
 static wick_status parse_bool(const char *name, const char *text, bool *out, wick_error *err)
 {
     static const char *const yes[] = {"true", "yes", "on", "1"}, *const no[] = {"false", "no", "off", "0"};

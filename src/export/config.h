@@ -37,7 +37,7 @@ wick_status wick_config_load(struct wick_config *config, const char *path, wick_
 /* One command-line override: "model.use_kv_cache=True", "+key=value", "++key=value", quotes as people write them for
  * the original: base.metadata="{\"get_bos_id\":1}", 'quantization.embedding_quantize="4,32"', lists, null. */
 wick_status wick_config_override(struct wick_config *config, const char *text, wick_error *err);
-/* The construction checks of LlmConfig (facts: ValueError) and what this build does not support, by name. */
+/* The construction checks of LlmConfig and what this build does not support, by name. */
 wick_status wick_config_check(const struct wick_config *config, wick_error *err);
 
 static inline bool wick_config_bool(const struct wick_config *c, enum wick_key key) { return c->values[key].b; }
@@ -48,6 +48,8 @@ static inline bool wick_config_is(const struct wick_config *c, enum wick_key key
 {
     return !c->values[key].null && strcmp(c->values[key].text, text) == 0;
 }
+/* The truth value backend.<section>.<name>; false where there is no such key. */
+bool wick_config_backend(const struct wick_config *c, const char *section, const char *name);
 const char *wick_config_key_name(enum wick_key key);
 
 /* One line a key, as YAML; for --dump-after=config. */

@@ -137,7 +137,7 @@ static uint32_t operator_index(struct describer *x, const struct wick_opmeta *me
     return x->operator_count++;
 }
 
-/* The value that the file names once more at the end of a call; -1: none (facts: pte 3.5). */
+/* The value that the file names once more at the end of a call; -1: none. */
 static wick_status return_argument(struct describer *x, const struct wick_graph_node *node, int32_t *value, wick_error *err)
 {
     const char *outs = strchr(node->op->signature, '>') + 1;

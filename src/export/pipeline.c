@@ -93,13 +93,15 @@ static wick_status build_graph(struct job *job, wick_error *err)
     return status;
 }
 
+/* Every back-end that the configuration enables takes its calls out of what those before it left. */
 static wick_status lower(struct job *job, wick_error *err)
 {
-    const struct wick_lowering_options options = {.extended = wick_config_bool(&job->config, WICK_KEY_BACKEND_XNNPACK_EXTENDED_OPS)};
-    if (!wick_config_bool(&job->config, WICK_KEY_BACKEND_XNNPACK_ENABLED)) return WICK_OK;
-    for (size_t i = 0; i < job->tables->lowerings->count; i++)
-        if (strcmp(job->tables->lowerings->lowerings[i]->id, "XnnpackBackend") == 0) return wick_stage_partition(&job->graph, job->tables->lowerings->lowerings[i], &options, err);
-    return wick_fail(err, WICK_NOT_SUPPORTED, "backend.xnnpack.enabled: this build has no XNNPACK lowering");
+    for (size_t i = 0; i < job->tables->lowerings->count; i++) {
+        const struct wick_lowering *lowering = job->tables->lowerings->lowerings[i];
+        const struct wick_lowering_options options = {.extended = wick_config_backend(&job->config, lowering->section, "extended_ops")};
+        if (wick_config_backend(&job->config, lowering->section, "enabled")) WICK_TRY(wick_stage_partition(&job->graph, lowering, &options, err));
+    }
+    return WICK_OK;
 }
 
 static wick_status output_path(struct job *job, wick_error *err)

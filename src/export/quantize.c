@@ -1,4 +1,4 @@
-/* export/quantize.c - which weights are quantized, and how (facts: export_llm 6.2, 6.4). The numbers are graph/quantized.c's.
+/* export/quantize.c - which weights are quantized, and how. The numbers are graph/quantized.c's.
  * Next: partition.c. */
 #include "export/stages.h"
 

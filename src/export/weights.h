@@ -22,7 +22,7 @@ wick_status wick_weights_init(struct wick_weights *w, struct wick_arena *arena, 
 
 /* The source of a weight by Meta's name with `layer` in it ("attention.wq.weight"; layer -1: top-level names "tok_embeddings.weight", "norm.weight",
  * "output.weight"), of exactly rows x columns (columns 0: a vector). q and k rows come out in interleaved order, Meta's, as the rope of the
- * graph wants (facts 4.4). "output.weight" falls back to the embedding (tied). NOT_FOUND names the tensor in the checkpoint's own naming. */
+ * graph wants. "output.weight" falls back to the embedding (tied). NOT_FOUND names the tensor in the checkpoint's own naming. */
 wick_status wick_weights_find(struct wick_weights *w, int layer, const char *name, int64_t rows, int64_t columns, struct wick_source **source, wick_error *err);
 /* Whether the checkpoint holds it. */
 bool wick_weights_has(const struct wick_weights *w, int layer, const char *name);

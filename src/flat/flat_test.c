@@ -205,6 +205,37 @@ static void truncated(void **state)
     free(data);
 }
 
+/* Every byte, changed in several ways: what is still accepted can be read to the last field. */
+static void flipped(void **state)
+{
+    (void)state;
+    static const uint8_t masks[] = {0x01, 0x04, 0x80, 0xff};
+    size_t size, accepted = 0;
+    struct wick_buf out = {0};
+    uint8_t *data = make_sample(&size, 0), *copy = wick_test_guarded(size);
+    for (size_t at = 0; at < size; at++) {
+        for (size_t i = 0; i < sizeof masks; i++) {
+            struct flat_table root;
+            wick_error err = {WICK_OK, ""};
+            memcpy(copy, data, size);
+            copy[at] ^= masks[i];
+            if (wick_flat_verify(&schema, copy, size, &root, WICK_INVALID_PROGRAM, &err) == WICK_OK) {
+                out.size = 0;
+                wick_flat_print_json(&schema, T_TABLE_ROOT, root, 0, 0, &out);
+                assert_true(!out.failed && out.size > 2);
+                accepted++;
+            } else {
+                assert_true(strlen(err.message) > 10);
+            }
+        }
+    }
+    print_message("%zu of %zu changes accepted\n", accepted, size * sizeof masks);
+    assert_in_range(accepted, size / 8, 3 * size); /* scalars and text may change, most references may not */
+    wick_buf_free(&out);
+    wick_test_guarded_free(copy, size);
+    free(data);
+}
+
 /* A chain of `depth` tables through `one`, and a root whose vector names one table `width` times. */
 static wick_status verify_built(unsigned depth, size_t width, wick_error *err)
 {
@@ -333,8 +364,9 @@ static void schema_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(build_and_read), cmocka_unit_test(deterministic), cmocka_unit_test(mistakes), cmocka_unit_test(truncated), cmocka_unit_test(limits),
-        cmocka_unit_test(sharing),        cmocka_unit_test(idents),        cmocka_unit_test(json),     cmocka_unit_test(schema_text),
+        cmocka_unit_test(build_and_read), cmocka_unit_test(deterministic), cmocka_unit_test(mistakes), cmocka_unit_test(truncated),
+        cmocka_unit_test(flipped),        cmocka_unit_test(limits),        cmocka_unit_test(sharing),  cmocka_unit_test(idents),
+        cmocka_unit_test(json),           cmocka_unit_test(schema_text),
     };
     return WICK_TEST_MAIN(tests);
 }

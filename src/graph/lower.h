@@ -17,7 +17,8 @@ struct wick_partition {
 };
 
 struct wick_lowering {
-    const char *id; /* "XnnpackBackend" */
+    const char *id;      /* "XnnpackBackend" */
+    const char *section; /* of its keys in a configuration: "xnnpack" for backend.xnnpack.enabled and .extended_ops */
     bool (*claims)(const struct wick_graph *g, const struct wick_graph_node *node, const struct wick_lowering_options *options);
     /* Fills delegate; memory from g->arena. */
     wick_status (*lower)(struct wick_graph *g, const struct wick_partition *partition, struct wick_delegate *delegate, wick_error *err);

@@ -7,7 +7,7 @@
 struct wick_quant_spec {
     int bits;   /* 2, 4 or 8; values are in [-2^(bits-1), 2^(bits-1) - 1], zero point 0 */
     int group;  /* columns that share a scale; 0: the whole row */
-    bool hqq;   /* search the scale (facts: export_llm 6.2, half-quadratic, scale only) instead of taking the maximum */
+    bool hqq;   /* search the scale (half-quadratic, scale only) instead of taking the maximum */
 };
 
 /* How values lie in a row of bytes. */

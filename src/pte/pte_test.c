@@ -161,6 +161,27 @@ static void tensors(void **state)
     assert_int_equal(open_patched(AT_BUFFER_SIZE - 8, INT64_MAX, 8, &err), WICK_INVALID_PROGRAM); /* their sum overflows */
 }
 
+/* More dimensions than there is room for, in the sizes alone and in the dim_order too. */
+static void ranks(void **state)
+{
+    (void)state;
+    enum { AT_SIZES = AT_V1_SIZE - 4, AT_DIM_ORDER = AT_V1_DIM_ORDER - 4 };
+    static const uint32_t counts[] = {7, WICK_RANK_MAX, WICK_RANK_MAX + 1, 32, 33, 64, 255, INT32_MAX, UINT32_MAX};
+    for (size_t i = 0; i < 2 * WICK_ARRAY_SIZE(counts); i++) {
+        size_t size;
+        struct wick_pte_file file;
+        wick_error err = {WICK_OK, ""};
+        uint8_t *data = golden_minimal(&size);
+        memcpy(data + AT_SIZES, &counts[i / 2], 4);
+        if (i % 2) memcpy(data + AT_DIM_ORDER, &counts[i / 2], 4);
+        wick_status status = wick_pte_open(&file, data, size, &err);
+        /* With as many of both, the bytes behind them are read: no permutation or a negative size. */
+        if (status != WICK_INTERNAL || i % 2 == 0 || counts[i / 2] > WICK_RANK_MAX) assert_int_equal(status, WICK_INVALID_PROGRAM);
+        assert_true(strlen(err.message) > 10);
+        free(data);
+    }
+}
+
 static void indices(void **state)
 {
     (void)state;
@@ -198,8 +219,9 @@ static void cut_off(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(minimal), cmocka_unit_test(old_headers), cmocka_unit_test(headers_lie), cmocka_unit_test(identifiers), cmocka_unit_test(tensors),
-        cmocka_unit_test(indices), cmocka_unit_test(cut_off),     cmocka_unit_test(every_golden_program),
+        cmocka_unit_test(minimal), cmocka_unit_test(old_headers), cmocka_unit_test(headers_lie), cmocka_unit_test(identifiers),
+        cmocka_unit_test(tensors), cmocka_unit_test(ranks),       cmocka_unit_test(indices),     cmocka_unit_test(cut_off),
+        cmocka_unit_test(every_golden_program),
     };
     return WICK_TEST_MAIN(tests);
 }

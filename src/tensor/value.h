@@ -44,7 +44,7 @@ struct wick_value {
     } as;
 };
 
-/* One call's arguments: args k is values[ids[k]]. Inputs come first, then outs, in schema order (pte facts: the
+/* One call's arguments: args k is values[ids[k]]. Inputs come first, then outs, in schema order (the
  * trailing "return" argument of the file is dropped when a call is bound). */
 struct wick_args {
     struct wick_value *values;

@@ -23,7 +23,7 @@
 enum { WICK_LANES = 16 };
 
 /* A row quantized to 8 bits when the program runs: x is about (a - zero_point) * inv_scale, a unsigned. That is XNNPACK's
- * qdint8 (facts: xnnpack 3.2) with 128 added to values and zero point. */
+ * qdint8 with 128 added to values and zero point. */
 struct wick_qd8_params {
     float inv_scale;
     int32_t zero_point; /* 0..255 */
@@ -67,7 +67,7 @@ struct wick_ukernels {
     struct wick_gemm gemm_qd8_qb4, gemm_qd8_qc4, gemm_qd8_qc8; /* qd8 rows */
     struct wick_gemm gemm_f32_qc8, gemm_f32_qc4;          /* f32 rows, weight-only */
 
-    /* A row of k floats to qd8, exactly as XNNPACK's (facts: xnnpack 3.2). */
+    /* A row of k floats to qd8, exactly as XNNPACK's. */
     void (*quantize_qd8)(size_t k, const float *x, uint8_t *a, struct wick_qd8_params *params);
 
     /* y[i] = x[i] op z[i]. y may be x or z. */

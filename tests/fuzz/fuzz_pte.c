@@ -17,21 +17,23 @@ static void add_file(const char *path, void *user)
     size_t size;
     uint8_t *data = golden_load(path, &size);
     struct fuzz *fuzz = user;
-    if (fuzz->sample_count < 160) fuzz_add(fuzz, data, size);
+    if (fuzz->sample_count < fuzz->first[fuzz->format_count - 1] + 160) fuzz_add(fuzz, data, size);
     else free(data);
 }
 
 static void add_golden(struct fuzz *fuzz)
 {
     static const char *const folders[] = {"programs", "ops/xnnpack_dynamic_int8_per_channel", "ops/xnnpack", "ops/portable"};
+    static const char *const endings[] = {".pte", ".ptd", ".bpte"};
     const char *root = golden_root();
     if (!root) return;
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
-        char folder[4200];
-        snprintf(folder, sizeof folder, "%s/%s", root, folders[i]);
-        golden_walk(folder, ".pte", i ? 6 << 10 : 64 << 10, add_file, fuzz);
-        golden_walk(folder, ".ptd", 64 << 10, add_file, fuzz);
-        golden_walk(folder, ".bpte", 64 << 10, add_file, fuzz);
+    for (size_t k = 0; k < sizeof endings / sizeof endings[0]; k++) {
+        if (k) fuzz_format(fuzz);
+        for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+            char folder[4200];
+            snprintf(folder, sizeof folder, "%s/%s", root, folders[i]);
+            golden_walk(folder, endings[k], i ? 6 << 10 : 64 << 10, add_file, fuzz);
+        }
     }
 }
 
@@ -79,8 +81,7 @@ int main(int argc, char **argv)
     uint8_t *minimal = golden_minimal(&size);
     fuzz_add(&fuzz, minimal, size);
     add_golden(&fuzz);
-    size_t samples = fuzz.sample_count;
     int result = fuzz_main(&fuzz, argc, argv, run);
-    printf("%zu samples, %lu programs accepted\n", samples, accepted);
+    printf("%lu programs accepted\n", accepted);
     return result;
 }

@@ -98,8 +98,7 @@ int main(int argc, char **argv)
         snprintf(folder, sizeof folder, "%s/ops/portable", root);
         golden_walk(folder, ".pte", 6 << 10, add_file, &fuzz);
     }
-    size_t samples = fuzz.sample_count;
     int result = fuzz_main(&fuzz, argc, argv, run);
-    printf("%zu samples, %lu programs opened, %lu methods run\n", samples, opened, ran);
+    printf("%lu programs opened, %lu methods run\n", opened, ran);
     return result;
 }

@@ -230,6 +230,33 @@ static void check_vector(const struct wick_ukernels *ref, const struct wick_uker
     wick_test_guarded_free(x, n * 4), wick_test_guarded_free(z, n * 4), wick_test_guarded_free(want, n * 4), wick_test_guarded_free(got, n * 4);
 }
 
+/* m rows of n keys or values of d elements; the last row ends before a guard page. Rows at once and one by one are the same bits. */
+static void check_attention_of(const struct wick_ukernels *ref, const struct wick_ukernels *t, size_t m, size_t n, size_t d)
+{
+    size_t stride = d + 5, keys = (n - 1) * stride + d, rows = (m - 1) * (d + 3) + d, table = (m - 1) * (n + 2) + n;
+    float *q = wick_test_guarded(rows * 4), *k = wick_test_guarded(keys * 4), *p = wick_test_guarded(table * 4);
+    float *want = wick_test_guarded(table * 4), *got = wick_test_guarded(table * 4), *sum = wick_test_guarded(rows * 4), *sums = wick_test_guarded(rows * 4);
+    for (size_t i = 0; i < keys; i++) k[i] = uniform();
+    for (size_t i = 0; i < rows; i++) q[i] = uniform(), sum[i] = sums[i] = uniform();
+    for (size_t i = 0; i < table; i++) p[i] = uniform(), want[i] = got[i] = 0;
+    for (size_t r = 0; r < m; r++) ref->qk_dot(n, d, q + r * (d + 3), k, stride, 0.37f, want + r * (n + 2));
+    t->qk_rows(m, n, d, q, d + 3, k, stride, 0.37f, got, n + 2);
+    judge(same_floats(want, got, table), "qk_rows", m, n, d);
+    for (size_t r = 0; r < m; r++) ref->pv_acc(n, d, p + r * (n + 2), k, stride, sum + r * (d + 3));
+    t->pv_rows(m, n, d, p, n + 2, k, stride, sums, d + 3);
+    judge(same_floats(sum, sums, rows), "pv_rows", m, n, d);
+    wick_test_guarded_free(q, rows * 4), wick_test_guarded_free(k, keys * 4), wick_test_guarded_free(p, table * 4), wick_test_guarded_free(want, table * 4);
+    wick_test_guarded_free(got, table * 4), wick_test_guarded_free(sum, rows * 4), wick_test_guarded_free(sums, rows * 4);
+}
+
+static void check_attention(const struct wick_ukernels *ref, const struct wick_ukernels *t)
+{
+    static const size_t ms[] = {1, 2, 3, 4, 5, 7, 12}, ns[] = {1, 2, 3, 4, 5, 17, 64}, ds[] = {1, 7, 8, 16, 33, 40, 64, 80, 128};
+    for (size_t i = 0; i < WICK_ARRAY_SIZE(ms); i++)
+        for (size_t j = 0; j < WICK_ARRAY_SIZE(ns); j++)
+            for (size_t l = 0; l < WICK_ARRAY_SIZE(ds); l++) check_attention_of(ref, t, ms[i], ns[j], ds[l]);
+}
+
 /* Accuracy against libm, as the header promises. */
 static void check_accuracy(const struct wick_ukernels *t)
 {
@@ -269,6 +296,7 @@ static void check_level(const struct wick_ukernels *ref, const struct wick_ukern
     check_vector(ref, t, 1000);
     check_accuracy(t);
     check_halves(ref, t);
+    check_attention(ref, t);
 }
 
 /* ---- bench ---- */
@@ -319,7 +347,7 @@ int main(int argc, char **argv)
     struct wick_ukernels ref, t;
     wick_error err;
     if (wick_ukernels_init(&ref, "ref", &err) != WICK_OK) return 1;
-    if (!timing && !only) check_reference(&ref);
+    if (!timing && (!only || strcmp(only, "ref") == 0)) check_reference(&ref);
     for (size_t i = 0; i < wick_ukernels_level_count(); i++) {
         const char *name = wick_ukernels_level_name(i);
         if ((only && strcmp(only, name) != 0) || !wick_ukernels_level_found(i)) continue;

@@ -5,7 +5,7 @@ set -eu
 source=$1 copy=$2
 rm -rf "$copy"
 mkdir -p "$copy"
-(cd "$source" && tar cf - CMakeLists.txt cmake include src tools) | tar xf - -C "$copy"
+(cd "$source" && tar cf - CMakeLists.txt cmake include src tools tests/lint) | tar xf - -C "$copy"
 cd "$copy"
 
 # an operator
@@ -77,7 +77,7 @@ static wick_status print(const void *data, size_t size, struct wick_buf *out, wi
 }
 extern const struct wick_lowering wick_lowering_dummy;
 extern const struct wick_payload_printer wick_payload_printer_dummy;
-const struct wick_lowering wick_lowering_dummy = {"DummyBackend", claims, NULL};
+const struct wick_lowering wick_lowering_dummy = {.id = "DummyBackend", .section = "dummy", .claims = claims};
 const struct wick_payload_printer wick_payload_printer_dummy = {"DummyBackend", print, print};
 C
 echo 'WICK_BACKEND(dummy, "DummyBackend")' >> src/backends/backends.def
@@ -115,6 +115,13 @@ wick_status wick_tok_dummy_load(struct wick_tok *tok, struct wick_str data, cons
 }
 C
 { echo 'WICK_TOK_FORMAT(dummy)'; cat src/tok/formats.def; } > formats.new && mv formats.new src/tok/formats.def
+cat > src/exec/fuse/dummy.c <<'C'
+/* exec/fuse/dummy.c - refuses every program. */
+#include "exec/fuse.h"
+static wick_status apply(struct wick_fuse *fuse) { return wick_fail(fuse->err, WICK_NOT_SUPPORTED, "the dummy fusion was asked"); }
+const struct wick_fusion wick_fusion_dummy = {"dummy", apply};
+C
+echo 'WICK_FUSION(dummy)' >> src/exec/fuse/fuse.def
 cat > tools/cli/dummy.c <<'C'
 #include "cli.h"
 #include <stdio.h>
@@ -126,6 +133,9 @@ int wick_command_dummy(int argc, char **argv)
 }
 C
 echo 'WICK_COMMAND(dummy, "a dummy", "wick dummy")' >> tools/cli/commands.def
+
+# no list of the rules knows what may be added
+python3 tests/lint/lint.py . layers
 
 cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS=-O0 -DWICK_BUILD_TESTS=OFF > configure.log || { cat configure.log; exit 1; }
 cmake --build build --target wick_cli > build.log 2>&1 || { tail -40 build.log; exit 1; }
@@ -145,4 +155,6 @@ printf 'DUMMYCKP00000000' > c.ckpt
 expect "checkpoint format and family" "the dummy checkpoint format was asked" \
     "$(build/wick export base.model_class=dummy_family base.checkpoint=c.ckpt export.output_name=out.pte 2>&1 || true)"
 expect "family" "did you mean dummy_family" "$(build/wick export base.model_class=dummy_famili "base.checkpoint=$source/tests/data/torch_views.pt" 2>&1 || true)"
+expect "fusion" "the dummy fusion was asked" \
+    "$(build/wick exec "$source/tests/data/golden/llm/llama32_fp32_nokv/model.pte" --input i64:1x3:=1,2,3 2>&1 || true)"
 exit $failed

@@ -95,7 +95,8 @@ static void run_plane(void *user, size_t index, unsigned thread)
     int64_t to[2] = {c->spatial == 2 ? out->strides[2] : 0, out->strides[c->spatial + 1]}, flat[2] = {c->width.out, 1};
     const int32_t sizes[2] = {(int32_t)c->height.out, (int32_t)c->width.out};
     int64_t offset = (int64_t)image * out->strides[0] + (int64_t)channel * out->strides[1];
-    wick_strided_cast((char *)out->data + offset * (int64_t)wick_dtype_size(out->shape.dtype), out->shape.dtype, to, plane, job->type, flat, sizes, 2);
+    wick_strided_cast((char *)out->data + offset * (int64_t)wick_dtype_size(out->shape.dtype), out->shape.dtype, to, plane, job->type, flat, sizes,
+                      2);
 }
 
 /* The tensor's elements, contiguous and of the job's type: its own bytes, or a copy in scratch. */
@@ -122,10 +123,11 @@ static wick_status run_aten_convolution_out(const struct wick_args *args, const 
     WICK_TRY(wick_convolution_read(&job.c, args, run->err));
     if (!wick_dtype_is_float(input->shape.dtype) || !wick_dtype_is_float(weight->shape.dtype) || !wick_dtype_is_float(job.out->shape.dtype) ||
         (bias && !wick_dtype_is_float(bias->shape.dtype)))
-        return wick_fail(run->err, WICK_INVALID_TYPE, "convolution of %s with %s", wick_dtype_name(input->shape.dtype), wick_dtype_name(weight->shape.dtype));
+        return wick_fail(run->err, WICK_INVALID_TYPE, "convolution of %s with %s", wick_dtype_name(input->shape.dtype),
+                         wick_dtype_name(weight->shape.dtype));
     const int32_t *sizes = job.out->shape.sizes;
-    if (job.out->shape.rank != input->shape.rank || sizes[0] != job.c.batch || sizes[1] != job.c.out_channels || sizes[job.c.spatial + 1] != job.c.width.out ||
-        (job.c.spatial == 2 && sizes[2] != job.c.height.out))
+    if (job.out->shape.rank != input->shape.rank || sizes[0] != job.c.batch || sizes[1] != job.c.out_channels ||
+        sizes[job.c.spatial + 1] != job.c.width.out || (job.c.spatial == 2 && sizes[2] != job.c.height.out))
         return wick_fail(run->err, WICK_INVALID_ARGUMENT, "out has other sizes");
     if (input->shape.dtype == WICK_DTYPE_F64) job.type = WICK_DTYPE_F64, job.element = sizeof(double);
     WICK_TRY(gather(input, job.type, &job.in, run));

@@ -50,7 +50,8 @@ static wick_status infer_adaptive_pool(const struct wick_args *args, struct wick
     for (int i = 0; i < 2; i++) {
         int64_t size = wick_window_item(args, 1, i, 1);
         int axis = outs[0].rank - 2 + i;
-        if (size < 1 || size > INT32_MAX || outs[0].sizes[axis] < 1) return wick_fail(err, WICK_INVALID_ARGUMENT, "dim %d of size %d pooled to %lld", axis, outs[0].sizes[axis], (long long)size);
+        if (size < 1 || size > INT32_MAX || outs[0].sizes[axis] < 1)
+            return wick_fail(err, WICK_INVALID_ARGUMENT, "dim %d of size %d pooled to %lld", axis, outs[0].sizes[axis], (long long)size);
         outs[0].sizes[axis] = (int32_t)size;
     }
     return WICK_OK;
@@ -86,17 +87,18 @@ static wick_status infer_edge_pad(const struct wick_args *args, int dims, bool m
         return wick_fail(err, WICK_INVALID_ARGUMENT, "paddings of %d dims for a tensor of rank %u", padding.dims, outs[0].rank);
     for (int d = outs[0].rank - dims; d < outs[0].rank; d++) {
         int64_t most = WICK_MAX(padding.before[d], padding.after[d]), size = outs[0].sizes[d];
-        if (size < 1 || (mirror && most >= size)) return wick_fail(err, WICK_INVALID_ARGUMENT, "dim %d of size %lld padded by %lld", d, (long long)size, (long long)most);
+        if (size < 1 || (mirror && most >= size))
+            return wick_fail(err, WICK_INVALID_ARGUMENT, "dim %d of size %lld padded by %lld", d, (long long)size, (long long)most);
     }
     pad_sizes(&padding, &outs[0]);
     return WICK_OK;
 }
 
-#define EDGE_PAD(id, wire, dims, mirror)                                                           \
+#define EDGE_PAD(id, wire, dims, mirror)                                                                  \
     static wick_status infer_##id(const struct wick_args *args, struct wick_shape *outs, wick_error *err) \
-    {                                                                                              \
-        return infer_edge_pad(args, dims, mirror, outs, err);                                      \
-    }                                                                                              \
+    {                                                                                                     \
+        return infer_edge_pad(args, dims, mirror, outs, err);                                             \
+    }                                                                                                     \
     OP(id, wire, "TN>T", infer_##id)
 
 OP(aten_constant_pad_nd_out, "aten::constant_pad_nd.out", "TNS>T", infer_constant_pad);
@@ -120,8 +122,14 @@ static wick_status infer_upsample(const struct wick_args *args, uint32_t factors
     return WICK_OK;
 }
 
-static wick_status infer_bilinear(const struct wick_args *args, struct wick_shape *outs, wick_error *err) { return infer_upsample(args, 3, outs, err); }
-static wick_status infer_nearest(const struct wick_args *args, struct wick_shape *outs, wick_error *err) { return infer_upsample(args, 2, outs, err); }
+static wick_status infer_bilinear(const struct wick_args *args, struct wick_shape *outs, wick_error *err)
+{
+    return infer_upsample(args, 3, outs, err);
+}
+static wick_status infer_nearest(const struct wick_args *args, struct wick_shape *outs, wick_error *err)
+{
+    return infer_upsample(args, 2, outs, err);
+}
 
 static wick_status infer_bilinear_aa(const struct wick_args *args, struct wick_shape *outs, wick_error *err)
 {
@@ -130,7 +138,8 @@ static wick_status infer_bilinear_aa(const struct wick_args *args, struct wick_s
     WICK_TRY(wick_window_list(args, 1, 2, false, "output_size", err));
     for (int i = 0; i < 2; i++) {
         int64_t size = wick_window_item(args, 1, i, 1);
-        if (size < 1 || size > INT32_MAX || outs[0].sizes[2 + i] < 1) return wick_fail(err, WICK_INVALID_ARGUMENT, "dim %d of size %d resampled to %lld", 2 + i, outs[0].sizes[2 + i], (long long)size);
+        if (size < 1 || size > INT32_MAX || outs[0].sizes[2 + i] < 1)
+            return wick_fail(err, WICK_INVALID_ARGUMENT, "dim %d of size %d resampled to %lld", 2 + i, outs[0].sizes[2 + i], (long long)size);
         outs[0].sizes[2 + i] = (int32_t)size;
     }
     return WICK_OK;

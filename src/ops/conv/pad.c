@@ -33,28 +33,33 @@ static wick_status run_aten_constant_pad_nd_out(const struct wick_args *args, co
     bool some = true;
     for (int d = 0; d < self->shape.rank; d++) {
         int64_t before = padding.before[d], cut = WICK_MAX(-before, 0) + WICK_MAX(-padding.after[d], 0), keep = self->shape.sizes[d] - cut;
-        if (out->shape.sizes[d] != self->shape.sizes[d] + before + padding.after[d]) return wick_fail(run->err, WICK_INVALID_ARGUMENT, "out has other sizes");
+        if (out->shape.sizes[d] != self->shape.sizes[d] + before + padding.after[d])
+            return wick_fail(run->err, WICK_INVALID_ARGUMENT, "out has other sizes");
         skip_in += WICK_MAX(-before, 0) * from[d];
         skip_out += WICK_MAX(before, 0) * to[d];
         kept[d] = (int32_t)WICK_MAX(keep, 0);
         some = some && keep > 0;
     }
     wick_strided_copy(out->data, to, value, zero, out->shape.sizes, out->shape.rank, (size_t)element);
-    if (some) wick_strided_copy((char *)out->data + skip_out * element, to, (const char *)self->data + skip_in * element, from, kept, self->shape.rank, (size_t)element);
+    if (some)
+        wick_strided_copy((char *)out->data + skip_out * element, to, (const char *)self->data + skip_in * element, from, kept, self->shape.rank,
+                          (size_t)element);
     return WICK_OK;
 }
 
 OP(aten_constant_pad_nd_out);
 
 /* Fills `out` dim by dim: the input goes to its place, then the margins of each dim are copied from what is there. */
-static void fill_margins(struct wick_tensor *out, const struct wick_padding *padding, int dim, bool mirror, int32_t *done, const int64_t *strides, char *origin)
+static void fill_margins(struct wick_tensor *out, const struct wick_padding *padding, int dim, bool mirror, int32_t *done, const int64_t *strides,
+                         char *origin)
 {
     int64_t element = (int64_t)wick_dtype_size(out->shape.dtype), n = done[dim], step = strides[dim] * element;
     done[dim] = 1;
     for (int64_t i = 1; i <= padding->before[dim]; i++)
         wick_strided_copy(origin - i * step, strides, origin + (mirror ? i : 0) * step, strides, done, out->shape.rank, (size_t)element);
     for (int64_t i = 0; i < padding->after[dim]; i++)
-        wick_strided_copy(origin + (n + i) * step, strides, origin + (mirror ? n - 2 - i : n - 1) * step, strides, done, out->shape.rank, (size_t)element);
+        wick_strided_copy(origin + (n + i) * step, strides, origin + (mirror ? n - 2 - i : n - 1) * step, strides, done, out->shape.rank,
+                          (size_t)element);
     done[dim] = out->shape.sizes[dim];
 }
 
@@ -85,12 +90,12 @@ static wick_status pad_edges(const struct wick_args *args, bool mirror, struct w
     return WICK_OK;
 }
 
-#define EDGE_PAD(id, mirror)                                                                       \
+#define EDGE_PAD(id, mirror)                                                                           \
     static wick_status run_##id(const struct wick_args *args, const void *state, struct wick_run *run) \
-    {                                                                                              \
-        (void)state;                                                                               \
-        return pad_edges(args, mirror, run);                                                       \
-    }                                                                                              \
+    {                                                                                                  \
+        (void)state;                                                                                   \
+        return pad_edges(args, mirror, run);                                                           \
+    }                                                                                                  \
     OP(id)
 
 EDGE_PAD(aten_reflection_pad1d_out, true);

@@ -54,14 +54,18 @@ static void run_plane(void *user, size_t index, unsigned thread)
 
 wick_status wick_planes_run(const struct wick_planes *planes, struct wick_run *run)
 {
-    struct job job = {.planes = planes, .in_numel = plane_numel(&planes->in->shape, planes->spatial), .out_numel = plane_numel(&planes->outs[0]->shape, planes->spatial), .count = 1};
+    struct job job = {.planes = planes,
+                      .in_numel = plane_numel(&planes->in->shape, planes->spatial),
+                      .out_numel = plane_numel(&planes->outs[0]->shape, planes->spatial),
+                      .count = 1};
     const struct wick_shape *in = &planes->in->shape;
     int lead = in->rank - planes->spatial;
     WICK_TRY(wick_cast_check(WICK_DTYPE_F64, in->dtype, run->err));
     for (int k = 0; k < 2 && planes->outs[k]; k++) {
         const struct wick_shape *out = &planes->outs[k]->shape;
         WICK_TRY(wick_cast_check(out->dtype, WICK_DTYPE_F64, run->err));
-        if (lead < 0 || out->rank != in->rank || memcmp(out->sizes, in->sizes, (size_t)lead * sizeof *in->sizes) != 0 || plane_numel(out, planes->spatial) != job.out_numel)
+        if (lead < 0 || out->rank != in->rank || memcmp(out->sizes, in->sizes, (size_t)lead * sizeof *in->sizes) != 0 ||
+            plane_numel(out, planes->spatial) != job.out_numel)
             return wick_fail(run->err, WICK_INVALID_ARGUMENT, "out %d has other sizes", k);
     }
     for (int d = 0; d < lead; d++) job.count *= (size_t)in->sizes[d];

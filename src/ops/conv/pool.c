@@ -77,7 +77,9 @@ static wick_status run_aten_avg_pool2d_out(const struct wick_args *args, const v
     (void)state;
     struct pool pool = {.count_padding = wick_arg_bool(args, 5), .divisor = wick_arg_int_or(args, 6, 0)};
     WICK_TRY(wick_pool_read(pool.windows, args, 0, 4, run->err));
-    return wick_planes_run(&(struct wick_planes){.in = wick_arg_tensor(args, 0), .outs = {wick_arg_tensor(args, 7)}, .spatial = 2, .compute = average, .user = &pool}, run);
+    return wick_planes_run(
+        &(struct wick_planes){.in = wick_arg_tensor(args, 0), .outs = {wick_arg_tensor(args, 7)}, .spatial = 2, .compute = average, .user = &pool},
+        run);
 }
 
 static wick_status run_aten_max_pool2d_with_indices_out(const struct wick_args *args, const void *state, struct wick_run *run)
@@ -85,8 +87,12 @@ static wick_status run_aten_max_pool2d_with_indices_out(const struct wick_args *
     (void)state;
     struct pool pool = {0};
     WICK_TRY(wick_pool_read(pool.windows, args, 4, 5, run->err));
-    return wick_planes_run(&(struct wick_planes){.in = wick_arg_tensor(args, 0), .outs = {wick_arg_tensor(args, 6), wick_arg_tensor(args, 7)}, .spatial = 2,
-                                                 .compute = maximum, .user = &pool}, run);
+    return wick_planes_run(&(struct wick_planes){.in = wick_arg_tensor(args, 0),
+                                                 .outs = {wick_arg_tensor(args, 6), wick_arg_tensor(args, 7)},
+                                                 .spatial = 2,
+                                                 .compute = maximum,
+                                                 .user = &pool},
+                           run);
 }
 
 /* Window i covers [floor(i * in / out), ceil((i + 1) * in / out)). */
@@ -97,7 +103,8 @@ static void adaptive(const void *user, size_t plane, const double *in, double *c
     double *out = outs[0];
     for (int64_t y = 0; y < h->out; y++) {
         for (int64_t x = 0; x < w->out; x++) {
-            int64_t y0 = y * h->in / h->out, y1 = ((y + 1) * h->in + h->out - 1) / h->out, x0 = x * w->in / w->out, x1 = ((x + 1) * w->in + w->out - 1) / w->out;
+            int64_t y0 = y * h->in / h->out, y1 = ((y + 1) * h->in + h->out - 1) / h->out, x0 = x * w->in / w->out,
+                    x1 = ((x + 1) * w->in + w->out - 1) / w->out;
             double sum = 0;
             for (int64_t i = y0; i < y1; i++)
                 for (int64_t j = x0; j < x1; j++) sum += in[i * w->in + j];

@@ -68,11 +68,12 @@ static void nearest(const void *user, size_t plane, const double *in, double *co
     }
 }
 
-static wick_status resample(const struct wick_args *args, struct wick_tensor *out, struct axis axes[2], void (*compute)(const void *, size_t, const double *, double *const *),
-                            struct wick_run *run)
+static wick_status resample(const struct wick_args *args, struct wick_tensor *out, struct axis axes[2],
+                            void (*compute)(const void *, size_t, const double *, double *const *), struct wick_run *run)
 {
     const struct wick_tensor *self = wick_arg_tensor(args, 0);
-    if (out->shape.rank != 4 || out->shape.sizes[2] != axes[0].out || out->shape.sizes[3] != axes[1].out) return wick_fail(run->err, WICK_INVALID_ARGUMENT, "out has other sizes");
+    if (out->shape.rank != 4 || out->shape.sizes[2] != axes[0].out || out->shape.sizes[3] != axes[1].out)
+        return wick_fail(run->err, WICK_INVALID_ARGUMENT, "out has other sizes");
     return wick_planes_run(&(struct wick_planes){.in = self, .outs = {out}, .spatial = 2, .compute = compute, .user = axes}, run);
 }
 

@@ -8,15 +8,15 @@
 enum { BLOCK = 128 };
 
 /* X(NAME, C type). */
-#define INTEGERS(X)                                                                                \
-    X(U8, uint8_t)                                                                                 \
-    X(I8, int8_t)                                                                                  \
-    X(I16, int16_t)                                                                                \
-    X(I32, int32_t)                                                                                \
-    X(I64, int64_t)                                                                                \
-    X(U16, uint16_t)                                                                               \
-    X(U32, uint32_t)                                                                               \
-    X(U64, uint64_t)                                                                               \
+#define INTEGERS(X)  \
+    X(U8, uint8_t)   \
+    X(I8, int8_t)    \
+    X(I16, int16_t)  \
+    X(I32, int32_t)  \
+    X(I64, int64_t)  \
+    X(U16, uint16_t) \
+    X(U32, uint32_t) \
+    X(U64, uint64_t) \
     X(BITS16, uint16_t)
 
 bool wick_cast_known(int dtype)
@@ -40,17 +40,14 @@ wick_status wick_cast_check(int to, int from, wick_error *err)
     return wick_fail(err, WICK_INVALID_TYPE, "no conversion from %s to %s", wick_dtype_name(from), wick_dtype_name(to));
 }
 
-static int64_t truncate_double(double value)
-{
-    return value >= -0x1p63 && value < 0x1p63 ? (int64_t)value : INT64_MIN;
-}
+static int64_t truncate_double(double value) { return value >= -0x1p63 && value < 0x1p63 ? (int64_t)value : INT64_MIN; }
 
 static void load_ints(int64_t *block, const void *in, int dtype, size_t n)
 {
     switch (dtype) {
-#define LOAD(name, type)                                                                           \
-    case WICK_DTYPE_##name:                                                                        \
-        for (size_t i = 0; i < n; i++) block[i] = (int64_t)((const type *)in)[i];                  \
+#define LOAD(name, type)                                                          \
+    case WICK_DTYPE_##name:                                                       \
+        for (size_t i = 0; i < n; i++) block[i] = (int64_t)((const type *)in)[i]; \
         break;
         INTEGERS(LOAD)
 #undef LOAD
@@ -79,9 +76,9 @@ static void load_doubles(double *block, const void *in, int dtype, size_t n)
 static void store_ints(void *out, int dtype, const int64_t *block, size_t n)
 {
     switch (dtype) {
-#define STORE(name, type)                                                                          \
-    case WICK_DTYPE_##name:                                                                        \
-        for (size_t i = 0; i < n; i++) ((type *)out)[i] = (type)(uint64_t)block[i];                \
+#define STORE(name, type)                                                           \
+    case WICK_DTYPE_##name:                                                         \
+        for (size_t i = 0; i < n; i++) ((type *)out)[i] = (type)(uint64_t)block[i]; \
         break;
         INTEGERS(STORE)
 #undef STORE
@@ -106,8 +103,8 @@ static void store_ints(void *out, int dtype, const int64_t *block, size_t n)
 static void store_doubles(void *out, int dtype, const double *block, size_t n)
 {
     switch (dtype) {
-#define STORE(name, type)                                                                          \
-    case WICK_DTYPE_##name:                                                                        \
+#define STORE(name, type)                                                                            \
+    case WICK_DTYPE_##name:                                                                          \
         for (size_t i = 0; i < n; i++) ((type *)out)[i] = (type)(uint64_t)truncate_double(block[i]); \
         break;
         INTEGERS(STORE)
@@ -251,7 +248,7 @@ wick_status wick_scalar_element(const struct wick_value *value, int dtype, void 
 {
     bool floating = value->tag == WICK_TAG_DOUBLE;
     WICK_TRY(wick_cast_check(dtype, floating ? WICK_DTYPE_F64 : WICK_DTYPE_I64, err));
-    int64_t whole = value->tag == WICK_TAG_INT ? value->as.i : value->as.b;
+    int64_t whole = floating ? 0 : value->tag == WICK_TAG_INT ? value->as.i : value->as.b;
     wick_cast(element, dtype, floating ? (const void *)&value->as.d : &whole, floating ? WICK_DTYPE_F64 : WICK_DTYPE_I64, 1);
     return WICK_OK;
 }

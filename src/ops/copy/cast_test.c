@@ -25,7 +25,8 @@ static void all_pairs(void **state)
             wick_cast(b, types[j], a, types[i], N);
             wick_cast(back, WICK_DTYPE_I64, b, types[j], N);
             assert_memory_equal(start, back, sizeof start);
-            for (size_t k = 0; k < N; k++) assert_true(wick_element_int(b, types[j], k) == start[k] && wick_element_double(b, types[j], k) == (double)start[k]);
+            for (size_t k = 0; k < N; k++)
+                assert_true(wick_element_int(b, types[j], k) == start[k] && wick_element_double(b, types[j], k) == (double)start[k]);
         }
 }
 
@@ -65,7 +66,8 @@ static void random_layouts(void **state)
     (void)state;
     uint64_t seed = 77;
     for (int round = 0; round < 2000; round++) {
-        int rank = (int)(wick_test_random(&seed) % 5), from_type = types[wick_test_random(&seed) % 13], to_type = round % 3 ? types[wick_test_random(&seed) % 13] : from_type;
+        int rank = (int)(wick_test_random(&seed) % 5), from_type = types[wick_test_random(&seed) % 13],
+            to_type = round % 3 ? types[wick_test_random(&seed) % 13] : from_type;
         int32_t sizes[4];
         int64_t in[4], out[4], in_span = 1, out_span = 1, in_base = 0;
         for (int d = rank - 1; d >= 0; d--) {

@@ -6,14 +6,14 @@
 #define OP(id) const struct wick_op wick_op_##id = {.meta = &wick_opmeta_##id, .run = run_##id}
 
 /* One kernel a view function. The view is made again rather than kept from the rule: it costs nanoseconds. */
-#define VIEW_OP(id, view_fn, flat)                                                                 \
-    static wick_status run_##id(const struct wick_args *args, const void *state, struct wick_run *run) \
-    {                                                                                              \
-        (void)state;                                                                               \
-        struct wick_view view;                                                                     \
-        WICK_TRY(view_fn(args, &view, run->err));                                                  \
+#define VIEW_OP(id, view_fn, flat)                                                                               \
+    static wick_status run_##id(const struct wick_args *args, const void *state, struct wick_run *run)           \
+    {                                                                                                            \
+        (void)state;                                                                                             \
+        struct wick_view view;                                                                                   \
+        WICK_TRY(view_fn(args, &view, run->err));                                                                \
         return wick_view_copy(out_of(args, &wick_opmeta_##id), &view, wick_arg_tensor(args, 0), flat, run->err); \
-    }                                                                                              \
+    }                                                                                                            \
     OP(id)
 
 static struct wick_tensor *out_of(const struct wick_args *args, const struct wick_opmeta *meta)
@@ -109,8 +109,10 @@ static wick_status run_aten_view_as_real_copy_out(const struct wick_args *args, 
     const struct wick_tensor *self = wick_arg_tensor(args, 0);
     struct wick_tensor *out = wick_arg_tensor(args, 1);
     size_t bytes = wick_tensor_nbytes(self);
-    if (out->shape.dtype == self->shape.dtype || wick_tensor_nbytes(out) != bytes || 2 * wick_dtype_size(out->shape.dtype) != wick_dtype_size(self->shape.dtype))
-        return wick_fail(run->err, WICK_INVALID_TYPE, "out is %s, the input %s", wick_dtype_name(out->shape.dtype), wick_dtype_name(self->shape.dtype));
+    if (out->shape.dtype == self->shape.dtype || wick_tensor_nbytes(out) != bytes ||
+        2 * wick_dtype_size(out->shape.dtype) != wick_dtype_size(self->shape.dtype))
+        return wick_fail(run->err, WICK_INVALID_TYPE, "out is %s, the input %s", wick_dtype_name(out->shape.dtype),
+                         wick_dtype_name(self->shape.dtype));
     if (!wick_shape_is_contiguous(&self->shape) || !wick_shape_is_contiguous(&out->shape))
         return wick_fail(run->err, WICK_NOT_SUPPORTED, "tensors are not in contiguous dim order");
     if (bytes > 0) memcpy(out->data, self->data, bytes);

@@ -68,7 +68,7 @@ static void slices(void **state)
         int32_t count;
         double first, second;
     } cases[] = {
-        {0, INT64_MAX, 1, 5, 1, 2}, {1, 3, 1, 2, 2, 3}, {-2, INT64_MAX, 1, 2, 4, 5}, {-100, 100, 2, 3, 1, 3}, {4, 2, 1, 0, 0, 0},
+        {0, INT64_MAX, 1, 5, 1, 2}, {1, 3, 1, 2, 2, 3}, {-2, INT64_MAX, 1, 2, 4, 5}, {-100, 100, 2, 3, 1, 3},    {4, 2, 1, 0, 0, 0},
         {1, -1, 2, 2, 2, 4},        {5, 9, 1, 0, 0, 0}, {INT64_MIN, 2, 1, 2, 1, 2},  {0, 5, INT64_MAX, 1, 1, 0},
     };
     for (size_t i = 0; i < WICK_ARRAY_SIZE(cases); i++) {
@@ -120,17 +120,17 @@ static struct call *run_list(const struct wick_op *op, uint32_t count, const int
     return c;
 }
 
-#define GOOD(made, rank, sizes, ...)                                                               \
-    do {                                                                                           \
-        struct call *good = made;                                                                  \
-        expect(good, rank, sizes, CALL_DOUBLES(__VA_ARGS__));                                      \
-        call_free(good);                                                                           \
+#define GOOD(made, rank, sizes, ...)                          \
+    do {                                                      \
+        struct call *good = made;                             \
+        expect(good, rank, sizes, CALL_DOUBLES(__VA_ARGS__)); \
+        call_free(good);                                      \
     } while (0)
-#define BAD(made, part)                                                                            \
-    do {                                                                                           \
-        struct call *bad = made;                                                                   \
-        call_expect_error(bad, WICK_INVALID_ARGUMENT, part);                                       \
-        call_free(bad);                                                                            \
+#define BAD(made, part)                                      \
+    do {                                                     \
+        struct call *bad = made;                             \
+        call_expect_error(bad, WICK_INVALID_ARGUMENT, part); \
+        call_free(bad);                                      \
     } while (0)
 
 static void small_views(void **state)
@@ -169,7 +169,8 @@ static void small_views(void **state)
     BAD(run_list(&wick_op_aten_expand_copy_out, 3, CALL_INTS(-1, 2, 3)), "dim 0");
     BAD(run_list(&wick_op_aten_expand_copy_out, 2, CALL_INTS(2, 4)), "dim 1");
     BAD(run_list(&wick_op_aten_expand_copy_out, 1, CALL_INTS(3)), "1 sizes");
-    GOOD(run_list(&wick_op_aten_repeat_out, 3, CALL_INTS(2, 1, 2)), 3, CALL_SIZES(2, 2, 6), 1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6, 1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6);
+    GOOD(run_list(&wick_op_aten_repeat_out, 3, CALL_INTS(2, 1, 2)), 3, CALL_SIZES(2, 2, 6), 1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6, 1, 2, 3, 1, 2, 3, 4,
+         5, 6, 4, 5, 6);
     BAD(run_list(&wick_op_aten_repeat_out, 2, CALL_INTS(INT64_MAX, 2)), "repeated");
     BAD(run_list(&wick_op_aten_permute_copy_out, 2, CALL_INTS(0, 0)), "named twice");
     BAD(run_list(&wick_op_aten_permute_copy_out, 1, CALL_INTS(0)), "1 dims");
@@ -192,7 +193,7 @@ static void strided(void **state)
     static const struct {
         int64_t size[2], stride[2], offset;
         bool good;
-    } cases[] = {{{2, 2}, {1, 2}, 1, true}, {{3, 2}, {2, 1}, 0, true}, {{3, 2}, {2, 1}, 1, false}, {{2, 2}, {-1, 1}, 3, false},
+    } cases[] = {{{2, 2}, {1, 2}, 1, true},          {{3, 2}, {2, 1}, 0, true},      {{3, 2}, {2, 1}, 1, false}, {{2, 2}, {-1, 1}, 3, false},
                  {{2, 2}, {INT64_MAX, 1}, 0, false}, {{0, 2}, {100, 100}, 50, true}, {{1, 1}, {0, 0}, 6, false}, {{1, 1}, {0, 0}, -1, false}};
     for (size_t i = 0; i < WICK_ARRAY_SIZE(cases); i++) {
         struct call *c = call_new();
@@ -286,8 +287,8 @@ static void dim_orders(void **state)
 static void identities(void **state)
 {
     (void)state;
-    static const struct wick_op *const ops[] = {&wick_op_aten_alias_copy_out, &wick_op_aten_detach_copy_out, &wick_op_aten_lift_fresh_copy_out, &wick_op_aten_clone_out,
-                                                &wick_op_et_copy__h2d_copy_out, &wick_op_et_copy__d2h_copy_out};
+    static const struct wick_op *const ops[] = {&wick_op_aten_alias_copy_out, &wick_op_aten_detach_copy_out,  &wick_op_aten_lift_fresh_copy_out,
+                                                &wick_op_aten_clone_out,      &wick_op_et_copy__h2d_copy_out, &wick_op_et_copy__d2h_copy_out};
     for (size_t i = 0; i < WICK_ARRAY_SIZE(ops) * WICK_ARRAY_SIZE(types); i++) {
         const struct wick_op *op = ops[i / WICK_ARRAY_SIZE(types)];
         struct call *c = call_new();
@@ -308,8 +309,9 @@ static void identities(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(permutations), cmocka_unit_test(large_transpose), cmocka_unit_test(slices), cmocka_unit_test(small_views), cmocka_unit_test(squeezing),
-        cmocka_unit_test(strided),      cmocka_unit_test(shuffles),        cmocka_unit_test(copies), cmocka_unit_test(dim_orders),  cmocka_unit_test(identities),
+        cmocka_unit_test(permutations), cmocka_unit_test(large_transpose), cmocka_unit_test(slices),   cmocka_unit_test(small_views),
+        cmocka_unit_test(squeezing),    cmocka_unit_test(strided),         cmocka_unit_test(shuffles), cmocka_unit_test(copies),
+        cmocka_unit_test(dim_orders),   cmocka_unit_test(identities),
     };
     return WICK_TEST_MAIN(tests);
 }

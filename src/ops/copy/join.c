@@ -44,7 +44,8 @@ static wick_status run_aten_stack_out(const struct wick_args *args, const void *
     (void)state;
     struct wick_tensor *out = wick_arg_tensor(args, 2);
     int dim = wick_dim_wrap(wick_arg_int(args, 1), out->shape.rank);
-    if (dim < 0 || wick_arg_count(args, 0) != (uint32_t)out->shape.sizes[dim]) return wick_fail(run->err, WICK_INVALID_ARGUMENT, "out has other sizes");
+    if (dim < 0 || wick_arg_count(args, 0) != (uint32_t)out->shape.sizes[dim])
+        return wick_fail(run->err, WICK_INVALID_ARGUMENT, "out has other sizes");
     for (uint32_t i = 0; i < wick_arg_count(args, 0); i++) {
         const struct wick_tensor *part = wick_arg_tensor_at(args, 0, i);
         WICK_TRY(wick_cast_check(out->shape.dtype, part->shape.dtype, run->err));
@@ -178,7 +179,8 @@ static wick_status run_aten_repeat_interleave_Tensor_out(const struct wick_args 
         total += times;
     }
     if (wick_arg_int_or(args, 1, total) != total)
-        return wick_fail(run->err, WICK_INVALID_ARGUMENT, "output_size is %lld, the repeats add up to %lld", (long long)wick_arg_int(args, 1), (long long)total);
+        return wick_fail(run->err, WICK_INVALID_ARGUMENT, "output_size is %lld, the repeats add up to %lld", (long long)wick_arg_int(args, 1),
+                         (long long)total);
     int32_t size = (int32_t)total;
     WICK_TRY(wick_tensor_resize(out, &size, 1, run->err));
     size_t at = 0;

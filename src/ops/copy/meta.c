@@ -10,14 +10,14 @@ static struct wick_shape shape_of_view(const struct wick_view *view, const struc
 }
 
 /* One rule a view function: the result has the view's sizes in contiguous order and the input's type. */
-#define VIEW_OP(id, wire, sig, view_fn)                                                            \
+#define VIEW_OP(id, wire, sig, view_fn)                                                                   \
     static wick_status infer_##id(const struct wick_args *args, struct wick_shape *outs, wick_error *err) \
-    {                                                                                              \
-        struct wick_view view;                                                                     \
-        WICK_TRY(view_fn(args, &view, err));                                                       \
-        outs[0] = shape_of_view(&view, wick_arg_tensor(args, 0));                                  \
-        return WICK_OK;                                                                            \
-    }                                                                                              \
+    {                                                                                                     \
+        struct wick_view view;                                                                            \
+        WICK_TRY(view_fn(args, &view, err));                                                              \
+        outs[0] = shape_of_view(&view, wick_arg_tensor(args, 0));                                         \
+        return WICK_OK;                                                                                   \
+    }                                                                                                     \
     OP(id, wire, sig, infer_##id)
 
 VIEW_OP(aten_t_copy_out, "aten::t_copy.out", "T>T", wick_view_t);
@@ -188,7 +188,8 @@ static wick_status infer_view_as_real(const struct wick_args *args, struct wick_
 {
     const struct wick_shape *self = &wick_arg_tensor(args, 0)->shape;
     int real = self->dtype == WICK_DTYPE_C32 ? WICK_DTYPE_F16 : self->dtype == WICK_DTYPE_C64 ? WICK_DTYPE_F32 : WICK_DTYPE_F64;
-    if (self->dtype < WICK_DTYPE_C32 || self->dtype > WICK_DTYPE_C128) return wick_fail(err, WICK_INVALID_TYPE, "the input is %s, not complex", wick_dtype_name(self->dtype));
+    if (self->dtype < WICK_DTYPE_C32 || self->dtype > WICK_DTYPE_C128)
+        return wick_fail(err, WICK_INVALID_TYPE, "the input is %s, not complex", wick_dtype_name(self->dtype));
     if (self->rank >= WICK_RANK_MAX) return wick_fail(err, WICK_INVALID_ARGUMENT, "the input has rank %u", self->rank);
     outs[0] = wick_shape_make(real, self->rank, self->sizes);
     outs[0].sizes[outs[0].rank++] = 2;
@@ -204,7 +205,8 @@ static wick_status infer_roll(const struct wick_args *args, struct wick_shape *o
     if (dims == 0 ? shifts != 1 : shifts != dims) return wick_fail(err, WICK_INVALID_ARGUMENT, "%u shifts for %u dims", shifts, dims);
     for (uint32_t i = 0; i < dims; i++) {
         if (wick_dim_wrap(wick_arg_int_at(args, 2, i), outs[0].rank) < 0)
-            return wick_fail(err, WICK_INVALID_ARGUMENT, "dim %lld is outside a tensor of rank %u", (long long)wick_arg_int_at(args, 2, i), outs[0].rank);
+            return wick_fail(err, WICK_INVALID_ARGUMENT, "dim %lld is outside a tensor of rank %u", (long long)wick_arg_int_at(args, 2, i),
+                             outs[0].rank);
     }
     return WICK_OK;
 }
@@ -240,7 +242,8 @@ static wick_status infer_cat(const struct wick_args *args, struct wick_shape *ou
             model = shape;
             dim = wick_dim_wrap(wick_arg_int(args, 1), shape->rank);
             if (dim < 0 || shape->rank == 0)
-                return wick_fail(err, WICK_INVALID_ARGUMENT, "dim %lld is outside a tensor of rank %u", (long long)wick_arg_int(args, 1), shape->rank);
+                return wick_fail(err, WICK_INVALID_ARGUMENT, "dim %lld is outside a tensor of rank %u", (long long)wick_arg_int(args, 1),
+                                 shape->rank);
         }
         bool fits = shape->rank == model->rank;
         for (int d = 0; fits && d < shape->rank; d++) fits = d == dim || shape->sizes[d] == model->sizes[d];

@@ -47,11 +47,11 @@ struct pair {
 };
 
 /* One row: n elements, strides in elements. */
-#define STRIDED_ROW(type)                                                                          \
-    do {                                                                                           \
-        type *to = out;                                                                            \
-        const type *from = in;                                                                     \
-        for (int64_t i = 0; i < n; i++) to[i * out_stride] = from[i * in_stride];                  \
+#define STRIDED_ROW(type)                                                         \
+    do {                                                                          \
+        type *to = out;                                                           \
+        const type *from = in;                                                    \
+        for (int64_t i = 0; i < n; i++) to[i * out_stride] = from[i * in_stride]; \
     } while (0)
 
 static void copy_row(void *out, int64_t out_stride, const void *in, int64_t in_stride, int64_t n, size_t element)
@@ -70,16 +70,16 @@ static void copy_row(void *out, int64_t out_stride, const void *in, int64_t in_s
 }
 
 /* A [rows, columns] block whose columns are adjacent in out and whose rows are adjacent in `in`. */
-#define TRANSPOSED(type)                                                                           \
-    do {                                                                                           \
-        type *to = out;                                                                            \
-        const type *from = in;                                                                     \
-        for (int64_t r0 = 0; r0 < rows; r0 += TILE)                                                \
-            for (int64_t c0 = 0; c0 < columns; c0 += TILE) {                                       \
-                int64_t r1 = WICK_MIN(r0 + TILE, rows), c1 = WICK_MIN(c0 + TILE, columns);         \
-                for (int64_t r = r0; r < r1; r++)                                                  \
+#define TRANSPOSED(type)                                                                                \
+    do {                                                                                                \
+        type *to = out;                                                                                 \
+        const type *from = in;                                                                          \
+        for (int64_t r0 = 0; r0 < rows; r0 += TILE)                                                     \
+            for (int64_t c0 = 0; c0 < columns; c0 += TILE) {                                            \
+                int64_t r1 = WICK_MIN(r0 + TILE, rows), c1 = WICK_MIN(c0 + TILE, columns);              \
+                for (int64_t r = r0; r < r1; r++)                                                       \
                     for (int64_t c = c0; c < c1; c++) to[r * out_stride + c] = from[c * in_stride + r]; \
-            }                                                                                      \
+            }                                                                                           \
     } while (0)
 
 static void copy_transposed(void *out, int64_t out_stride, const void *in, int64_t in_stride, int64_t rows, int64_t columns, size_t element)
@@ -115,7 +115,8 @@ static bool nest_transpose(struct nest *nest)
     return false;
 }
 
-void wick_strided_copy(void *out, const int64_t *out_strides, const void *in, const int64_t *in_strides, const int32_t *sizes, int rank, size_t element)
+void wick_strided_copy(void *out, const int64_t *out_strides, const void *in, const int64_t *in_strides, const int32_t *sizes, int rank,
+                       size_t element)
 {
     struct nest nest;
     if (!nest_make(&nest, out_strides, in_strides, sizes, rank)) return;
@@ -171,7 +172,8 @@ wick_status wick_view_copy(struct wick_tensor *out, const struct wick_view *view
         if (same && !flat) same = view->sizes[i] == out->shape.sizes[i];
     }
     if (!same || numel != wick_tensor_numel(out))
-        return wick_fail(err, WICK_INVALID_ARGUMENT, "the sizes of out (%zu elements) are not those of the result (%zu)", wick_tensor_numel(out), numel);
+        return wick_fail(err, WICK_INVALID_ARGUMENT, "the sizes of out (%zu elements) are not those of the result (%zu)", wick_tensor_numel(out),
+                         numel);
     if (numel == 0) return WICK_OK;
     if (flat) {
         if (!wick_shape_is_contiguous(&out->shape)) return wick_fail(err, WICK_NOT_SUPPORTED, "out is not in contiguous dim order");
@@ -179,6 +181,7 @@ wick_status wick_view_copy(struct wick_tensor *out, const struct wick_view *view
     } else {
         wick_strides_of(out, strides);
     }
-    wick_strided_copy(out->data, strides, (const char *)self->data + view->offset * (int64_t)element, view->strides, view->sizes, view->rank, element);
+    wick_strided_copy(out->data, strides, (const char *)self->data + view->offset * (int64_t)element, view->strides, view->sizes, view->rank,
+                      element);
     return WICK_OK;
 }

@@ -6,7 +6,8 @@
 
 /* Copies a block of sizes[0..rank) from `in` to `out`; strides are in elements and may be 0 (in: broadcast) or negative.
  * element: 1, 2, 4, 8 or 16 bytes. The two must not overlap, unless they are the same bytes in the same layout. rank <= WICK_VIEW_RANK. */
-void wick_strided_copy(void *out, const int64_t *out_strides, const void *in, const int64_t *in_strides, const int32_t *sizes, int rank, size_t element);
+void wick_strided_copy(void *out, const int64_t *out_strides, const void *in, const int64_t *in_strides, const int32_t *sizes, int rank,
+                       size_t element);
 
 /* Copies what a view of `self` shows into `out`, whose sizes are the view's (any dim order) or, with `flat`, whose
  * elements in contiguous order are the view's. INVALID_TYPE if element types differ. */

@@ -197,7 +197,8 @@ wick_status wick_view_squeeze(const struct wick_args *args, struct wick_view *vi
 {
     wick_view_of(wick_arg_tensor(args, 0), view);
     int dim = wick_dim_wrap(wick_arg_int(args, 1), view->rank);
-    if (dim < 0) return wick_fail(err, WICK_INVALID_ARGUMENT, "dim %lld is outside a tensor of rank %d", (long long)wick_arg_int(args, 1), view->rank);
+    if (dim < 0)
+        return wick_fail(err, WICK_INVALID_ARGUMENT, "dim %lld is outside a tensor of rank %d", (long long)wick_arg_int(args, 1), view->rank);
     if (view->rank > 0 && view->sizes[dim] == 1) remove_dim(view, dim);
     return WICK_OK;
 }
@@ -257,8 +258,8 @@ wick_status wick_view_unfold(const struct wick_args *args, struct wick_view *vie
     WICK_TRY(open_dim(args, 1, view, &dim, err));
     int64_t size = wick_arg_int(args, 2), step = wick_arg_int(args, 3);
     if (size < 0 || size > view->sizes[dim] || step < 1 || view->rank >= WICK_RANK_MAX)
-        return wick_fail(err, WICK_INVALID_ARGUMENT, "windows of %lld, step %lld, do not fit dim %d of size %d", (long long)size, (long long)step, dim,
-                         view->sizes[dim]);
+        return wick_fail(err, WICK_INVALID_ARGUMENT, "windows of %lld, step %lld, do not fit dim %d of size %d", (long long)size, (long long)step,
+                         dim, view->sizes[dim]);
     int64_t count = (view->sizes[dim] - size) / step + 1;
     view->sizes[view->rank] = (int32_t)size;
     view->strides[view->rank++] = view->strides[dim];
@@ -294,14 +295,16 @@ wick_status wick_view_as_strided(const struct wick_args *args, struct wick_view 
     for (uint32_t i = 0; i < rank; i++) {
         int64_t size = wick_arg_int_at(args, 1, i), stride = wick_arg_int_at(args, 2, i);
         uint64_t reach;
-        if (size < 0 || size > INT32_MAX || stride < 0) return wick_fail(err, WICK_INVALID_ARGUMENT, "dim %u: size %lld, stride %lld", i, (long long)size, (long long)stride);
+        if (size < 0 || size > INT32_MAX || stride < 0)
+            return wick_fail(err, WICK_INVALID_ARGUMENT, "dim %u: size %lld, stride %lld", i, (long long)size, (long long)stride);
         empty = empty || size == 0;
         wrong = wrong || wick_mul_ovf((uint64_t)(size ? size - 1 : 0), (uint64_t)stride, &reach) || wick_add_ovf(last, reach, &last);
         view->sizes[i] = (int32_t)size;
         view->strides[i] = stride;
     }
     if (!empty && (wrong || last >= wick_tensor_numel(wick_arg_tensor(args, 0))))
-        return wick_fail(err, WICK_INVALID_ARGUMENT, "element %llu lies beyond the input's %zu", (unsigned long long)last, wick_tensor_numel(wick_arg_tensor(args, 0)));
+        return wick_fail(err, WICK_INVALID_ARGUMENT, "element %llu lies beyond the input's %zu", (unsigned long long)last,
+                         wick_tensor_numel(wick_arg_tensor(args, 0)));
     return WICK_OK;
 }
 
@@ -374,14 +377,16 @@ wick_status wick_view_sizes(const struct wick_args *args, uint32_t list, size_t 
     for (uint32_t i = 0; i < count; i++) {
         int64_t size = wick_arg_int_at(args, list, i);
         if (size < -1 || size > INT32_MAX || (size == -1 && open >= 0))
-            return wick_fail(err, WICK_INVALID_ARGUMENT, "size %lld of dim %u%s", (long long)size, i, size == -1 ? " is a second -1" : " is out of range");
+            return wick_fail(err, WICK_INVALID_ARGUMENT, "size %lld of dim %u%s", (long long)size, i,
+                             size == -1 ? " is a second -1" : " is out of range");
         if (size == -1) open = (int)i;
         else if (wick_mul_ovf(known, (uint64_t)size, &known)) return wick_fail(err, WICK_INVALID_ARGUMENT, "the view's size overflows at dim %u", i);
         out->sizes[i] = (int32_t)size;
     }
     if (open >= 0) {
         if (known == 0 || numel % known != 0 || numel / known > INT32_MAX)
-            return wick_fail(err, WICK_INVALID_ARGUMENT, "dim %d cannot be inferred: %zu elements in rows of %llu", open, numel, (unsigned long long)known);
+            return wick_fail(err, WICK_INVALID_ARGUMENT, "dim %d cannot be inferred: %zu elements in rows of %llu", open, numel,
+                             (unsigned long long)known);
         out->sizes[open] = (int32_t)(numel / known);
     } else if (known != numel) {
         return wick_fail(err, WICK_INVALID_ARGUMENT, "%zu elements viewed as %llu", numel, (unsigned long long)known);
@@ -405,11 +410,14 @@ wick_status wick_view_piece(const struct wick_args *args, enum wick_cut cut, uin
         pieces = wick_arg_count(args, 1);
         for (uint32_t i = 0; i < pieces; i++) {
             int64_t piece = wick_arg_int_at(args, 1, i);
-            if (piece < 0 || piece > size - total) return wick_fail(err, WICK_INVALID_ARGUMENT, "piece %u of %lld does not fit dim %d of size %lld", i, (long long)piece, dim, (long long)size);
+            if (piece < 0 || piece > size - total)
+                return wick_fail(err, WICK_INVALID_ARGUMENT, "piece %u of %lld does not fit dim %d of size %lld", i, (long long)piece, dim,
+                                 (long long)size);
             if (i == k) start = total, length = piece;
             total += piece;
         }
-        if (total != size) return wick_fail(err, WICK_INVALID_ARGUMENT, "pieces of %lld elements for dim %d of size %lld", (long long)total, dim, (long long)size);
+        if (total != size)
+            return wick_fail(err, WICK_INVALID_ARGUMENT, "pieces of %lld elements for dim %d of size %lld", (long long)total, dim, (long long)size);
     } else {
         start = k;
     }

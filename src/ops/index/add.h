@@ -11,8 +11,12 @@ static inline bool wick_element_add(void *to, const void *from, int dtype)
     switch (dtype) {
     case WICK_DTYPE_F32: *(float *)to += *(const float *)from; return true;
     case WICK_DTYPE_F64: *(double *)to += *(const double *)from; return true;
-    case WICK_DTYPE_F16: *(uint16_t *)to = wick_f16_from_f32(wick_f32_from_f16(*(uint16_t *)to) + wick_f32_from_f16(*(const uint16_t *)from)); return true;
-    case WICK_DTYPE_BF16: *(uint16_t *)to = wick_bf16_from_f32(wick_f32_from_bf16(*(uint16_t *)to) + wick_f32_from_bf16(*(const uint16_t *)from)); return true;
+    case WICK_DTYPE_F16:
+        *(uint16_t *)to = wick_f16_from_f32(wick_f32_from_f16(*(uint16_t *)to) + wick_f32_from_f16(*(const uint16_t *)from));
+        return true;
+    case WICK_DTYPE_BF16:
+        *(uint16_t *)to = wick_bf16_from_f32(wick_f32_from_bf16(*(uint16_t *)to) + wick_f32_from_bf16(*(const uint16_t *)from));
+        return true;
     case WICK_DTYPE_U8:
     case WICK_DTYPE_I8: *(uint8_t *)to = (uint8_t)(*(uint8_t *)to + *(const uint8_t *)from); return true;
     case WICK_DTYPE_I16: *(uint16_t *)to = (uint16_t)(*(uint16_t *)to + *(const uint16_t *)from); return true;

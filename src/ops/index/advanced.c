@@ -54,13 +54,15 @@ static wick_status fill_positions(struct walk *walk, int dim, const struct wick_
     wick_strided_cast(positions, WICK_DTYPE_I64, to, index->data, index->shape.dtype, from, layout->index_sizes, layout->index_rank);
     for (size_t i = 0; i < walk->count; i++) {
         if (positions[i] < -size || positions[i] >= size)
-            return wick_fail(run->err, WICK_INVALID_ARGUMENT, "index %lld is outside dim %d of size %lld", (long long)positions[i], dim, (long long)size);
+            return wick_fail(run->err, WICK_INVALID_ARGUMENT, "index %lld is outside dim %d of size %lld", (long long)positions[i], dim,
+                             (long long)size);
         if (positions[i] < 0) positions[i] += size;
     }
     return WICK_OK;
 }
 
-static wick_status walk_open(struct walk *walk, const struct wick_args *args, const struct wick_tensor *self, const int64_t *out_strides, struct wick_run *run)
+static wick_status walk_open(struct walk *walk, const struct wick_args *args, const struct wick_tensor *self, const int64_t *out_strides,
+                             struct wick_run *run)
 {
     const struct wick_index_layout *layout = &walk->layout;
     walk->count = 1;
@@ -110,7 +112,9 @@ static wick_status run_aten_index_Tensor_out(const struct wick_args *args, const
     struct walk walk;
     WICK_TRY(wick_index_layout_make(&walk.layout, args, 1, run->err));
     WICK_TRY(wick_tensor_resize(out, walk.layout.out_sizes, walk.layout.out_rank, run->err));
-    if (self->shape.dtype != out->shape.dtype) return wick_fail(run->err, WICK_INVALID_TYPE, "out is %s, the input %s", wick_dtype_name(out->shape.dtype), wick_dtype_name(self->shape.dtype));
+    if (self->shape.dtype != out->shape.dtype)
+        return wick_fail(run->err, WICK_INVALID_TYPE, "out is %s, the input %s", wick_dtype_name(out->shape.dtype),
+                         wick_dtype_name(self->shape.dtype));
     int64_t strides[WICK_RANK_MAX];
     wick_strides_of(out, strides);
     WICK_TRY(walk_open(&walk, args, self, strides, run));
@@ -156,8 +160,10 @@ static wick_status put(const struct wick_args *args, struct wick_tensor *target,
     bool accumulate = wick_arg_bool(args, 3);
     double zero = 0;
     WICK_TRY(wick_index_layout_make(&walk.layout, args, 1, run->err));
-    if (values->shape.dtype != dtype) return wick_fail(run->err, WICK_INVALID_TYPE, "values are %s, the tensor %s", wick_dtype_name(values->shape.dtype), wick_dtype_name(dtype));
-    if (accumulate && !wick_element_add(&zero, &zero, dtype)) return wick_fail(run->err, WICK_INVALID_TYPE, "%s does not accumulate", wick_dtype_name(dtype));
+    if (values->shape.dtype != dtype)
+        return wick_fail(run->err, WICK_INVALID_TYPE, "values are %s, the tensor %s", wick_dtype_name(values->shape.dtype), wick_dtype_name(dtype));
+    if (accumulate && !wick_element_add(&zero, &zero, dtype))
+        return wick_fail(run->err, WICK_INVALID_TYPE, "%s does not accumulate", wick_dtype_name(dtype));
     int extra = values->shape.rank - walk.layout.out_rank;
     for (int v = 0; v < extra; v++) {
         if (values->shape.sizes[v] != 1) return wick_fail(run->err, WICK_INVALID_ARGUMENT, "values have %d dims too many", extra);
@@ -166,7 +172,8 @@ static wick_status put(const struct wick_args *args, struct wick_tensor *target,
         int v = d + extra;
         int32_t have = v >= 0 ? values->shape.sizes[v] : 1;
         if (have != 1 && have != walk.layout.out_sizes[d])
-            return wick_fail(run->err, WICK_INVALID_ARGUMENT, "dim %d of the values has size %d where the indices address %d", v, have, walk.layout.out_sizes[d]);
+            return wick_fail(run->err, WICK_INVALID_ARGUMENT, "dim %d of the values has size %d where the indices address %d", v, have,
+                             walk.layout.out_sizes[d]);
         strides[d] = have != 1 ? values->strides[v] : 0;
     }
     WICK_TRY(walk_open(&walk, args, target, strides, run));

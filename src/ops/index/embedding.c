@@ -20,7 +20,9 @@ static wick_status run_aten_embedding_out(const struct wick_args *args, const vo
     const struct wick_tensor *weight = wick_arg_tensor(args, 0), *indices = wick_arg_tensor(args, 1);
     struct wick_tensor *out = wick_arg_tensor(args, 5);
     WICK_TRY(check_index_type(indices, run->err));
-    if (weight->shape.dtype != out->shape.dtype) return wick_fail(run->err, WICK_INVALID_TYPE, "out is %s, weight %s", wick_dtype_name(out->shape.dtype), wick_dtype_name(weight->shape.dtype));
+    if (weight->shape.dtype != out->shape.dtype)
+        return wick_fail(run->err, WICK_INVALID_TYPE, "out is %s, weight %s", wick_dtype_name(out->shape.dtype),
+                         wick_dtype_name(weight->shape.dtype));
     if (!wick_shape_is_contiguous(&weight->shape) || !wick_shape_is_contiguous(&indices->shape) || !wick_shape_is_contiguous(&out->shape))
         return wick_fail(run->err, WICK_NOT_SUPPORTED, "tensors are not in contiguous dim order");
     size_t count = wick_tensor_numel(indices), row = (size_t)weight->shape.sizes[1] * wick_dtype_size(weight->shape.dtype);
@@ -28,7 +30,8 @@ static wick_status run_aten_embedding_out(const struct wick_args *args, const vo
     if (wick_tensor_nbytes(out) != count * row) return wick_fail(run->err, WICK_INVALID_ARGUMENT, "out has other sizes");
     for (size_t i = 0; i < count; i++) {
         int64_t index = wick_element_int(indices->data, indices->shape.dtype, i);
-        if (index < 0 || index >= rows) return wick_fail(run->err, WICK_INVALID_ARGUMENT, "index %lld is outside a table of %lld rows", (long long)index, (long long)rows);
+        if (index < 0 || index >= rows)
+            return wick_fail(run->err, WICK_INVALID_ARGUMENT, "index %lld is outside a table of %lld rows", (long long)index, (long long)rows);
         if (row > 0) memcpy((char *)out->data + i * row, (const char *)weight->data + (size_t)index * row, row);
     }
     return WICK_OK;
@@ -57,7 +60,8 @@ static wick_status run_aten_index_select_out(const struct wick_args *args, const
     bool empty = wick_tensor_numel(out) == 0;
     for (size_t i = 0; i < count; i++) {
         int64_t at = wick_element_int(index->data, index->shape.dtype, i);
-        if (at < 0 || at >= size) return wick_fail(run->err, WICK_INVALID_ARGUMENT, "index %lld is outside dim %d of size %lld", (long long)at, dim, (long long)size);
+        if (at < 0 || at >= size)
+            return wick_fail(run->err, WICK_INVALID_ARGUMENT, "index %lld is outside dim %d of size %lld", (long long)at, dim, (long long)size);
         if (empty) continue;
         char *target = (char *)out->data + (int64_t)i * to[dim] * (int64_t)element;
         wick_strided_copy(target, to, (const char *)self->data + at * step * (int64_t)element, part.strides, part.sizes, part.rank, element);

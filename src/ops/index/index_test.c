@@ -28,7 +28,10 @@ static void embeddings(void **state)
     for (int i = 0; i < 4; i++) {
         struct call *c = call_new();
         counted(c, i % 2 ? WICK_DTYPE_F16 : WICK_DTYPE_F32, 2, CALL_SIZES(4, 3));
-        call_tensor(c, i % 2 ? WICK_DTYPE_I32 : WICK_DTYPE_I64, 2, CALL_SIZES(1, 2), i < 2 ? CALL_DOUBLES(3, 0) : i == 2 ? CALL_DOUBLES(0, 4) : CALL_DOUBLES(-1, 0));
+        call_tensor(c, i % 2 ? WICK_DTYPE_I32 : WICK_DTYPE_I64, 2, CALL_SIZES(1, 2),
+                    i < 2    ? CALL_DOUBLES(3, 0)
+                    : i == 2 ? CALL_DOUBLES(0, 4)
+                             : CALL_DOUBLES(-1, 0));
         call_int(c, -1);
         call_bool(c, false);
         call_bool(c, false);
@@ -101,7 +104,10 @@ static void advanced(void **state)
         int dtype;
         double value;
         const char *says;
-    } wrong[] = {{1, {1}, WICK_DTYPE_I64, 2, "index 2"}, {1, {1}, WICK_DTYPE_I64, -3, "index -3"}, {1, {3}, WICK_DTYPE_BOOL, 1, "mask 0"}, {1, {1}, WICK_DTYPE_F32, 0, "FLOAT"}};
+    } wrong[] = {{1, {1}, WICK_DTYPE_I64, 2, "index 2"},
+                 {1, {1}, WICK_DTYPE_I64, -3, "index -3"},
+                 {1, {3}, WICK_DTYPE_BOOL, 1, "mask 0"},
+                 {1, {1}, WICK_DTYPE_F32, 0, "FLOAT"}};
     for (size_t i = 0; i < WICK_ARRAY_SIZE(wrong); i++) {
         c = call_new();
         counted(c, WICK_DTYPE_F32, 3, CALL_SIZES(2, 3, 4));
@@ -265,7 +271,8 @@ static void nonzeros(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(embeddings), cmocka_unit_test(selected), cmocka_unit_test(advanced), cmocka_unit_test(puts_), cmocka_unit_test(gathers),
-                                       cmocka_unit_test(parts),      cmocka_unit_test(masked),   cmocka_unit_test(nonzeros)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(embeddings), cmocka_unit_test(selected), cmocka_unit_test(advanced),
+                                       cmocka_unit_test(puts_),      cmocka_unit_test(gathers),  cmocka_unit_test(parts),
+                                       cmocka_unit_test(masked),     cmocka_unit_test(nonzeros)};
     return WICK_TEST_MAIN(tests);
 }

@@ -21,7 +21,8 @@ static wick_status add_item(struct wick_index_layout *layout, const struct wick_
         return wick_fail(err, WICK_INVALID_ARGUMENT, "index %u is beyond the %d dims of the tensor", i, layout->rank);
     for (int d = 0; d < dims; d++) {
         if (mask && index->shape.sizes[d] != self->shape.sizes[*dim + d])
-            return wick_fail(err, WICK_INVALID_ARGUMENT, "mask %u has size %d where the tensor has %d", i, index->shape.sizes[d], self->shape.sizes[*dim + d]);
+            return wick_fail(err, WICK_INVALID_ARGUMENT, "mask %u has size %d where the tensor has %d", i, index->shape.sizes[d],
+                             self->shape.sizes[*dim + d]);
         layout->item[*dim + d] = (uint8_t)i;
         layout->component[*dim + d] = (uint8_t)d;
     }
@@ -48,12 +49,14 @@ wick_status wick_index_layout_make(struct wick_index_layout *layout, const struc
         const struct wick_tensor *index = wick_arg_tensor_at(args, list, i);
         int before = dim;
         if (!index) {
-            if (++dim > layout->rank) return wick_fail(err, WICK_INVALID_ARGUMENT, "%u indices for a tensor of rank %d", wick_arg_count(args, list), layout->rank);
+            if (++dim > layout->rank)
+                return wick_fail(err, WICK_INVALID_ARGUMENT, "%u indices for a tensor of rank %d", wick_arg_count(args, list), layout->rank);
             continue;
         }
         struct wick_shape shape, sum = {0};
         WICK_TRY(add_item(layout, self, i, index, &dim, &shape, err));
-        if (!wick_shape_broadcast(&together, &shape, &sum)) return wick_fail(err, WICK_INVALID_ARGUMENT, "index %u does not broadcast with those before it", i);
+        if (!wick_shape_broadcast(&together, &shape, &sum))
+            return wick_fail(err, WICK_INVALID_ARGUMENT, "index %u does not broadcast with those before it", i);
         together = sum;
         if (first < 0) first = before;
         last = dim;

@@ -10,7 +10,7 @@ enum { WICK_INDEX_SLICED = 0xff };
  * addresses k dims by the places of its true elements. The dims of the indices, broadcast together, stand in the result
  * at the first addressed dim if all of those are adjacent, else in front. */
 struct wick_index_layout {
-    int rank;                        /* of self */
+    int rank;                         /* of self */
     uint8_t item[WICK_RANK_MAX];      /* for a dim of self: which list item addresses it, or WICK_INDEX_SLICED */
     uint8_t component[WICK_RANK_MAX]; /* which dim of a mask that is; 0 for integers */
     int index_rank;

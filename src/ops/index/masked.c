@@ -15,12 +15,14 @@ struct walk {
 };
 
 /* out NULL: only self and mask are walked. */
-static wick_status walk_open(struct walk *walk, const struct wick_tensor *self, const struct wick_tensor *mask, const struct wick_tensor *out, wick_error *err)
+static wick_status walk_open(struct walk *walk, const struct wick_tensor *self, const struct wick_tensor *mask, const struct wick_tensor *out,
+                             wick_error *err)
 {
     struct wick_shape both = {0};
     *walk = (struct walk){0};
     if (!wick_index_is_mask(mask)) return wick_fail(err, WICK_INVALID_TYPE, "mask is %s", wick_dtype_name(mask->shape.dtype));
-    if (!wick_shape_broadcast(&self->shape, &mask->shape, &both)) return wick_fail(err, WICK_INVALID_ARGUMENT, "mask does not broadcast with the input");
+    if (!wick_shape_broadcast(&self->shape, &mask->shape, &both))
+        return wick_fail(err, WICK_INVALID_ARGUMENT, "mask does not broadcast with the input");
     if (out && !wick_shape_same_sizes(&both, &out->shape)) return wick_fail(err, WICK_INVALID_ARGUMENT, "out has other sizes");
     walk->rank = both.rank;
     walk->done = wick_shape_numel(&both) == 0;

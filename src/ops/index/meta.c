@@ -145,7 +145,8 @@ OP(aten_slice_scatter_out, "aten::slice_scatter.out", "TTIiiI>T", infer_slice_sc
 static wick_status infer_masked(const struct wick_args *args, struct wick_shape *outs, wick_error *err)
 {
     outs[0] = wick_arg_tensor(args, 0)->shape;
-    if (!wick_index_is_mask(wick_arg_tensor(args, 1))) return wick_fail(err, WICK_INVALID_TYPE, "mask is %s", wick_dtype_name(wick_arg_tensor(args, 1)->shape.dtype));
+    if (!wick_index_is_mask(wick_arg_tensor(args, 1)))
+        return wick_fail(err, WICK_INVALID_TYPE, "mask is %s", wick_dtype_name(wick_arg_tensor(args, 1)->shape.dtype));
     return wick_rule_broadcast(&outs[0], &wick_arg_tensor(args, 1)->shape, err);
 }
 

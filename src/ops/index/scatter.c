@@ -26,8 +26,8 @@ struct walk {
 };
 
 /* near NULL: the walk has no second tensor. The rule has checked ranks; sizes are checked here, since nothing may be trusted twice. */
-static wick_status walk_open(struct walk *walk, const struct wick_tensor *far, int64_t dim, const struct wick_tensor *index, const struct wick_tensor *near,
-                             wick_error *err)
+static wick_status walk_open(struct walk *walk, const struct wick_tensor *far, int64_t dim, const struct wick_tensor *index,
+                             const struct wick_tensor *near, wick_error *err)
 {
     *walk = (struct walk){.index = index, .rank = index->shape.rank, .dim = wick_dim_wrap(dim, far->shape.rank), .bound = 1};
     if (index->shape.dtype != WICK_DTYPE_I64 && index->shape.dtype != WICK_DTYPE_I32)
@@ -41,7 +41,8 @@ static wick_status walk_open(struct walk *walk, const struct wick_tensor *far, i
         walk->near[d] = near && d < near->shape.rank ? near->strides[d] : 0;
         bool far_fits = d == walk->dim || (d < far->shape.rank && walk->sizes[d] <= far->shape.sizes[d]);
         bool near_fits = !near || (near->shape.rank == 0 && walk->sizes[d] == 1) || (d < near->shape.rank && walk->sizes[d] <= near->shape.sizes[d]);
-        if (!walk->done && (!far_fits || !near_fits)) return wick_fail(err, WICK_INVALID_ARGUMENT, "index has size %d in dim %d, too many", walk->sizes[d], d);
+        if (!walk->done && (!far_fits || !near_fits))
+            return wick_fail(err, WICK_INVALID_ARGUMENT, "index has size %d in dim %d, too many", walk->sizes[d], d);
     }
     return WICK_OK;
 }
@@ -60,7 +61,8 @@ static bool walk_next(struct walk *walk, int64_t *far, int64_t *near, wick_statu
     }
     int64_t place = wick_element_int(walk->index->data, walk->index->shape.dtype, (size_t)own);
     if (place < 0 || place >= walk->bound) {
-        *status = wick_fail(err, WICK_INVALID_ARGUMENT, "index %lld is outside dim %d of size %lld", (long long)place, walk->dim, (long long)walk->bound);
+        *status =
+            wick_fail(err, WICK_INVALID_ARGUMENT, "index %lld is outside dim %d of size %lld", (long long)place, walk->dim, (long long)walk->bound);
         return false;
     }
     if (walk->rank > 0) *far += place * walk->far[walk->dim];
@@ -87,7 +89,8 @@ static wick_status run_aten_gather_out(const struct wick_args *args, const void 
     WICK_TRY(same_type(self, out, run->err));
     WICK_TRY(walk_open(&walk, self, wick_arg_int(args, 1), wick_arg_tensor(args, 2), out, run->err));
     int64_t element = (int64_t)wick_dtype_size(self->shape.dtype);
-    while (walk_next(&walk, &far, &near, &status, run->err)) memcpy((char *)out->data + near * element, (const char *)self->data + far * element, (size_t)element);
+    while (walk_next(&walk, &far, &near, &status, run->err))
+        memcpy((char *)out->data + near * element, (const char *)self->data + far * element, (size_t)element);
     return status;
 }
 
@@ -103,7 +106,8 @@ static wick_status run_aten_scatter_src_out(const struct wick_args *args, const 
     WICK_TRY(same_type(src, out, run->err));
     WICK_TRY(walk_open(&walk, out, wick_arg_int(args, 1), wick_arg_tensor(args, 2), src, run->err));
     int64_t element = (int64_t)wick_dtype_size(src->shape.dtype);
-    while (walk_next(&walk, &far, &near, &status, run->err)) memcpy((char *)out->data + far * element, (const char *)src->data + near * element, (size_t)element);
+    while (walk_next(&walk, &far, &near, &status, run->err))
+        memcpy((char *)out->data + far * element, (const char *)src->data + near * element, (size_t)element);
     return status;
 }
 
@@ -118,10 +122,12 @@ static wick_status run_aten_scatter_add_out(const struct wick_args *args, const 
     wick_status status;
     WICK_TRY(copy_whole(out, wick_arg_tensor(args, 0), run->err));
     WICK_TRY(same_type(src, out, run->err));
-    if (!wick_element_add(&zero, &zero, src->shape.dtype)) return wick_fail(run->err, WICK_INVALID_TYPE, "%s does not accumulate", wick_dtype_name(src->shape.dtype));
+    if (!wick_element_add(&zero, &zero, src->shape.dtype))
+        return wick_fail(run->err, WICK_INVALID_TYPE, "%s does not accumulate", wick_dtype_name(src->shape.dtype));
     WICK_TRY(walk_open(&walk, out, wick_arg_int(args, 1), wick_arg_tensor(args, 2), src, run->err));
     int64_t element = (int64_t)wick_dtype_size(src->shape.dtype);
-    while (walk_next(&walk, &far, &near, &status, run->err)) wick_element_add((char *)out->data + far * element, (const char *)src->data + near * element, src->shape.dtype);
+    while (walk_next(&walk, &far, &near, &status, run->err))
+        wick_element_add((char *)out->data + far * element, (const char *)src->data + near * element, src->shape.dtype);
     return status;
 }
 
@@ -162,7 +168,8 @@ static wick_status replace(const struct wick_args *args, wick_view_fn *view_fn, 
     ids[0] = args->ids[inputs];
     WICK_TRY(view_fn(&of_out, &view, run->err));
     for (int d = 0; d < view.rank; d++) {
-        if (src->shape.rank != view.rank || src->shape.sizes[d] != view.sizes[d]) return wick_fail(run->err, WICK_INVALID_ARGUMENT, "src has not the size of the part it replaces");
+        if (src->shape.rank != view.rank || src->shape.sizes[d] != view.sizes[d])
+            return wick_fail(run->err, WICK_INVALID_ARGUMENT, "src has not the size of the part it replaces");
     }
     if (wick_tensor_numel(src) == 0) return WICK_OK;
     size_t element = wick_dtype_size(src->shape.dtype);

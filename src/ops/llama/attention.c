@@ -1,7 +1,7 @@
 /* ops/llama/attention.c - tiled attention: tasks of a few query rows that share a key head.
  *
- * A task is (batch, key head, block of query positions). When there are fewer of those than threads want (decoding a long
- * context), every chunk of a task is an item of its own, and a second pass merges the chunks in the same order. Within a task a tile of keys is used by all its rows
+ * A task is (batch, key head, block of query positions). When there is one block only (decoding), every chunk of
+ * keys is an item of its own, and a second pass merges the chunks in the same order. Within a task a tile of keys is used by all its rows
  * while it is in the first-level cache. */
 #include "ops/llama/attention.h"
 
@@ -32,7 +32,7 @@ struct job {
     size_t tasks, chunks; /* chunks: of the row that sees the most keys */
     char *scratch;        /* one a thread */
     size_t scratch_bytes;
-    float *parts;         /* chunks as items: [task, chunk, row, head_dim + 2]; else NULL */
+    float *parts; /* chunks as items: [task, chunk, row, head_dim + 2]; else NULL */
 };
 
 /* Scratch of one thread, carved from its block. */
@@ -43,7 +43,7 @@ struct room {
     float *total;     /* [rows, D]: of all chunks so far */
     float *max, *sum; /* [rows]: of a chunk */
     float *total_max, *total_sum;
-    float *tile;      /* [TILE, D]: keys or values as f32; a row on its way out */
+    float *tile; /* [TILE, D]: keys or values as f32; a row on its way out */
 };
 
 static size_t room_floats(size_t rows, size_t dim) { return rows * (3 * dim + WICK_ATTENTION_CHUNK + 4) + TILE * dim; }
@@ -99,8 +99,12 @@ static const void *row_at(const struct wick_attention_rows *rows, size_t batch, 
 static struct wick_rows rows_at(const struct wick_attention_rows *rows, size_t batch, size_t first, size_t head, size_t dim)
 {
     size_t param = batch * rows->param_batch + first * rows->param_position + head * rows->param_head;
-    return (struct wick_rows){.data = row_at(rows, batch, first, head), .dtype = rows->dtype, .dim = dim, .stride = rows->position,
-                              .scales = rows->scales ? rows->scales + param : NULL, .zero_points = rows->zero_points ? rows->zero_points + param : NULL,
+    return (struct wick_rows){.data = row_at(rows, batch, first, head),
+                              .dtype = rows->dtype,
+                              .dim = dim,
+                              .stride = rows->position,
+                              .scales = rows->scales ? rows->scales + param : NULL,
+                              .zero_points = rows->zero_points ? rows->zero_points + param : NULL,
                               .param_stride = rows->param_position};
 }
 
@@ -122,8 +126,8 @@ static void score_chunk(const struct job *job, const struct task *task, const st
         size_t count = WICK_MIN(to - tile, (size_t)TILE);
         struct wick_rows keys = rows_at(&a->key, task->batch, tile, task->kv_head, a->head_dim);
         wick_rows_stage(job->ukernels, &keys, count, room->tile);
-        job->ukernels->qk_rows(task->rows, count, a->head_dim, room->query, a->head_dim, keys.data, keys.stride, a->scale, room->scores + (tile - from),
-                               WICK_ATTENTION_CHUNK);
+        job->ukernels->qk_rows(task->rows, count, a->head_dim, room->query, a->head_dim, keys.data, keys.stride, a->scale,
+                               room->scores + (tile - from), WICK_ATTENTION_CHUNK);
     }
     for (size_t r = 0; a->mask && r < task->rows; r++) {
         float *scores = room->scores + r * WICK_ATTENTION_CHUNK;
@@ -180,8 +184,8 @@ static void gather_chunk(const struct job *job, const struct task *task, const s
             size_t seen = tile_keys(job, task, room, r, tile, count);
             for (rows = 1; r + rows < task->rows && tile_keys(job, task, room, r + rows, tile, count) == seen;) rows++;
             if (seen == 0) continue;
-            job->ukernels->pv_rows(rows, seen, a->head_dim, room->scores + r * WICK_ATTENTION_CHUNK + (tile - from), WICK_ATTENTION_CHUNK, values.data, values.stride,
-                                   room->sums + r * a->head_dim, a->head_dim);
+            job->ukernels->pv_rows(rows, seen, a->head_dim, room->scores + r * WICK_ATTENTION_CHUNK + (tile - from), WICK_ATTENTION_CHUNK,
+                                   values.data, values.stride, room->sums + r * a->head_dim, a->head_dim);
         }
     }
 }
@@ -256,16 +260,17 @@ static float *part_at(const struct job *job, size_t task, size_t chunk, size_t r
 static void run_part(void *user, size_t index, unsigned thread)
 {
     const struct job *job = user;
-    struct task task = task_of(job, index / job->chunks);
+    /* Heads of a chunk follow each other: their rows lie side by side in memory. */
+    size_t dim = job->attention->head_dim, chunk = index / job->tasks, at = index % job->tasks;
+    struct task task = task_of(job, at);
     struct room room = room_of(job, thread);
-    size_t dim = job->attention->head_dim, chunk = index % job->chunks;
     bool seen = chunk * WICK_ATTENTION_CHUNK < task.seen;
     if (seen) {
         load_queries(job, &task, &room);
         run_chunk(job, &task, &room, chunk);
     }
     for (size_t r = 0; r < task.rows; r++) {
-        float *part = part_at(job, index / job->chunks, chunk, r);
+        float *part = part_at(job, at, chunk, r);
         part[0] = seen ? room.max[r] : -INFINITY;
         if (part[0] == -INFINITY) continue;
         part[1] = room.sum[r];
@@ -306,16 +311,16 @@ wick_status wick_attention_run(const struct wick_attention *attention, struct wi
     job.scratch_bytes = (size_t)wick_align_up(room_floats(rows, a->head_dim) * sizeof(float), 64);
     job.scratch = wick_arena_array(run->temp, threads, job.scratch_bytes, 64);
     if (!job.scratch) return wick_fail_oom(run->err, threads * job.scratch_bytes, "attention scratch");
-    if (threads > 1 && job.tasks < 2 * (size_t)threads && job.chunks > 1) {
+    /* What one token of a short context needs is less than waking the others costs. */
+    struct wick_pool *pool = a->queries * a->heads * seen * a->head_dim < 32768 ? NULL : run->pool;
+    if (job.blocks == 1 && job.chunks > 1) {
         size_t count = job.tasks * job.chunks;
         job.parts = wick_arena_array(run->temp, count, rows * (a->head_dim + 2) * sizeof(float), 64);
         if (!job.parts) return wick_fail_oom(run->err, count * rows * (a->head_dim + 2) * sizeof(float), "attention parts");
-        wick_pool_run(run->pool, count, run_part, &job);
-        wick_pool_run(run->pool, job.tasks, merge_parts, &job);
+        wick_pool_run(pool, count, run_part, &job);
+        wick_pool_run(pool, job.tasks, merge_parts, &job);
         return WICK_OK;
     }
-    /* What one token of a short context needs is less than waking the others costs. */
-    bool small = a->queries * a->heads * seen * a->head_dim < 32768;
-    wick_pool_run(small ? NULL : run->pool, job.tasks, run_task, &job);
+    wick_pool_run(pool, job.tasks, run_task, &job);
     return WICK_OK;
 }

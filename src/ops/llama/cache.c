@@ -5,15 +5,18 @@
 
 static wick_status refuse(struct wick_run *run, const char *why) { return wick_fail(run->err, WICK_INVALID_ARGUMENT, "cache: %s", why); }
 
-wick_status wick_cache_write(const struct wick_tensor *value, const struct wick_tensor *cache, int64_t start, const struct wick_tensor *indices, struct wick_run *run)
+wick_status wick_cache_write(const struct wick_tensor *value, const struct wick_tensor *cache, int64_t start, const struct wick_tensor *indices,
+                             struct wick_run *run)
 {
     const int32_t *nv = value->shape.sizes, *nc = cache->shape.sizes;
-    if (value->shape.rank != 4 || cache->shape.rank != 4 || nv[0] != nc[0] || nv[2] != nc[2] || nv[3] != nc[3]) return refuse(run, "rows of value and cache differ in size");
+    if (value->shape.rank != 4 || cache->shape.rank != 4 || nv[0] != nc[0] || nv[2] != nc[2] || nv[3] != nc[3])
+        return refuse(run, "rows of value and cache differ in size");
     if (wick_dtype_size(value->shape.dtype) != wick_dtype_size(cache->shape.dtype)) return refuse(run, "value and cache differ in type");
     if (!wick_shape_is_contiguous(&value->shape) || !wick_shape_is_contiguous(&cache->shape)) return refuse(run, "a tensor is not contiguous");
     if (!indices && (start < 0 || start >= nc[1] || nv[1] > nc[1] - start))
         return wick_fail(run->err, WICK_INVALID_ARGUMENT, "cache: %d rows from %lld do not fit %d", (int)nv[1], (long long)start, (int)nc[1]);
-    if (indices && (indices->shape.rank != 2 || indices->shape.dtype != WICK_DTYPE_I64 || indices->shape.sizes[0] != nv[0] || indices->shape.sizes[1] != nv[1]))
+    if (indices &&
+        (indices->shape.rank != 2 || indices->shape.dtype != WICK_DTYPE_I64 || indices->shape.sizes[0] != nv[0] || indices->shape.sizes[1] != nv[1]))
         return refuse(run, "indices are not an i64 matrix of batch x rows");
     size_t row = (size_t)nv[2] * (size_t)nv[3] * wick_dtype_size(value->shape.dtype);
     for (int32_t b = 0; b < nv[0]; b++) {

@@ -52,15 +52,18 @@ static bool has_sizes(const struct wick_tensor *t, int rank, int32_t a, int32_t 
 /* (query, key, value, decay, beta, initial_state; out, final_state_out) */
 static wick_status check(const struct wick_args *args, struct wick_run *run)
 {
-    const struct wick_tensor *q = wick_arg_tensor(args, 0), *k = wick_arg_tensor(args, 1), *v = wick_arg_tensor(args, 2), *decay = wick_arg_tensor(args, 3);
-    if (q->shape.rank != 4 || k->shape.rank != 4 || v->shape.rank != 4) return wick_fail(run->err, WICK_INVALID_ARGUMENT, "query, key and value are not of rank 4");
+    const struct wick_tensor *q = wick_arg_tensor(args, 0), *k = wick_arg_tensor(args, 1), *v = wick_arg_tensor(args, 2),
+                             *decay = wick_arg_tensor(args, 3);
+    if (q->shape.rank != 4 || k->shape.rank != 4 || v->shape.rank != 4)
+        return wick_fail(run->err, WICK_INVALID_ARGUMENT, "query, key and value are not of rank 4");
     int32_t batch = q->shape.sizes[0], heads = q->shape.sizes[1], tokens = q->shape.sizes[2], dim_k = q->shape.sizes[3];
     int32_t kv_heads = k->shape.sizes[1], dim_v = v->shape.sizes[3];
     if (kv_heads == 0 || heads % kv_heads != 0) return wick_fail(run->err, WICK_INVALID_ARGUMENT, "%d query heads for %d key heads", heads, kv_heads);
-    bool fits = has_sizes(q, 4, batch, heads, tokens, dim_k) && has_sizes(k, 4, batch, kv_heads, tokens, dim_k) && has_sizes(v, 4, batch, kv_heads, tokens, dim_v) &&
-                has_sizes(decay, decay->shape.rank == 3 ? 3 : 4, batch, kv_heads, tokens, dim_k) && has_sizes(wick_arg_tensor(args, 4), 3, batch, kv_heads, tokens, 0) &&
-                has_sizes(wick_arg_tensor(args, 5), 4, batch, kv_heads, dim_k, dim_v) && has_sizes(wick_arg_tensor(args, 6), 4, batch, heads, tokens, dim_v) &&
-                has_sizes(wick_arg_tensor(args, 7), 4, batch, kv_heads, dim_k, dim_v);
+    bool fits =
+        has_sizes(q, 4, batch, heads, tokens, dim_k) && has_sizes(k, 4, batch, kv_heads, tokens, dim_k) &&
+        has_sizes(v, 4, batch, kv_heads, tokens, dim_v) && has_sizes(decay, decay->shape.rank == 3 ? 3 : 4, batch, kv_heads, tokens, dim_k) &&
+        has_sizes(wick_arg_tensor(args, 4), 3, batch, kv_heads, tokens, 0) && has_sizes(wick_arg_tensor(args, 5), 4, batch, kv_heads, dim_k, dim_v) &&
+        has_sizes(wick_arg_tensor(args, 6), 4, batch, heads, tokens, dim_v) && has_sizes(wick_arg_tensor(args, 7), 4, batch, kv_heads, dim_k, dim_v);
     if (!fits) return wick_fail(run->err, WICK_INVALID_ARGUMENT, "the tensors are not contiguous FLOAT of sizes that go together");
     const struct wick_tensor *first = wick_arg_tensor(args, 5), *last = wick_arg_tensor(args, 7);
     const char *a = first->data, *b = last->data;
@@ -72,11 +75,22 @@ static wick_status check(const struct wick_args *args, struct wick_run *run)
 static wick_status run_delta(const struct wick_args *args, struct wick_run *run)
 {
     WICK_TRY(check(args, run));
-    const struct wick_tensor *q = wick_arg_tensor(args, 0), *k = wick_arg_tensor(args, 1), *v = wick_arg_tensor(args, 2), *state = wick_arg_tensor(args, 5);
-    struct delta d = {.query = q->data, .key = k->data, .value = v->data, .decay = wick_arg_tensor(args, 3)->data, .beta = wick_arg_tensor(args, 4)->data,
-                      .out = wick_arg_tensor(args, 6)->data, .state = wick_arg_tensor(args, 7)->data, .ukernels = run->ukernels,
-                      .batch = (size_t)q->shape.sizes[0], .heads = (size_t)q->shape.sizes[1], .kv_heads = (size_t)k->shape.sizes[1],
-                      .tokens = (size_t)q->shape.sizes[2], .dim_k = (size_t)q->shape.sizes[3], .dim_v = (size_t)v->shape.sizes[3],
+    const struct wick_tensor *q = wick_arg_tensor(args, 0), *k = wick_arg_tensor(args, 1), *v = wick_arg_tensor(args, 2),
+                             *state = wick_arg_tensor(args, 5);
+    struct delta d = {.query = q->data,
+                      .key = k->data,
+                      .value = v->data,
+                      .decay = wick_arg_tensor(args, 3)->data,
+                      .beta = wick_arg_tensor(args, 4)->data,
+                      .out = wick_arg_tensor(args, 6)->data,
+                      .state = wick_arg_tensor(args, 7)->data,
+                      .ukernels = run->ukernels,
+                      .batch = (size_t)q->shape.sizes[0],
+                      .heads = (size_t)q->shape.sizes[1],
+                      .kv_heads = (size_t)k->shape.sizes[1],
+                      .tokens = (size_t)q->shape.sizes[2],
+                      .dim_k = (size_t)q->shape.sizes[3],
+                      .dim_v = (size_t)v->shape.sizes[3],
                       .channelwise = wick_arg_tensor(args, 3)->shape.rank == 4};
     unsigned threads = wick_pool_threads(run->pool);
     d.scratch = wick_arena_array(run->temp, threads, d.dim_v * sizeof *d.scratch, 64);

@@ -1,7 +1,7 @@
 /* ops/llama/hadamard.c - llama::fast_hadamard_transform along the last dim, of 2^n or 28 * 2^n elements.
  *
  * 2^n: the orthonormal Walsh-Hadamard transform in natural order. 28 * 2^n: rows of 2^n are transformed so, then every column of 28 is
- * multiplied by the matrix below, without a factor 1/sqrt(28): the convention of the rotations it undoes (facts: pte 4.4). */
+ * multiplied by the matrix below, without a factor 1/sqrt(28): the convention of the rotations it undoes. */
 #include "ops/copy/cast.h"
 #include "ops/ops.h"
 #include "runtime/op.h"
@@ -10,34 +10,13 @@
 
 /* Row r holds the signs of inputs 0..27 in output r. */
 static const char hadamard28[28][29] = {
-    "+------++----++-+--+-+--++--",
-    "-+-----+++-----+-+--+-+--++-",
-    "--+-----+++---+-+-+----+--++",
-    "---+-----+++---+-+-+-+--+--+",
-    "----+-----+++---+-+-+++--+--",
-    "-----+-----++++--+-+--++--+-",
-    "------++----++-+--+-+--++--+",
-    "--++++-+-------++--+++-+--+-",
-    "---++++-+-----+-++--+-+-+--+",
-    "+---+++--+----++-++--+-+-+--",
-    "++---++---+----++-++--+-+-+-",
-    "+++---+----+----++-++--+-+-+",
-    "++++--------+-+--++-++--+-+-",
-    "-++++--------+++--++--+--+-+",
-    "-+-++-++--++--+--------++++-",
-    "+-+-++--+--++--+--------++++",
-    "-+-+-++--+--++--+----+---+++",
-    "+-+-+-++--+--+---+---++---++",
-    "++-+-+-++--+------+--+++---+",
-    "-++-+-+-++--+------+-++++---",
-    "+-++-+---++--+------+-++++--",
-    "-++--++-+-++-+++----++------",
-    "+-++--++-+-++-+++-----+-----",
-    "++-++---+-+-++-+++-----+----",
-    "-++-++-+-+-+-+--+++-----+---",
-    "--++-++++-+-+----+++-----+--",
-    "+--++-+-++-+-+----+++-----+-",
-    "++--++-+-++-+-+----++------+",
+    "+------++----++-+--+-+--++--", "-+-----+++-----+-+--+-+--++-", "--+-----+++---+-+-+----+--++", "---+-----+++---+-+-+-+--+--+",
+    "----+-----+++---+-+-+++--+--", "-----+-----++++--+-+--++--+-", "------++----++-+--+-+--++--+", "--++++-+-------++--+++-+--+-",
+    "---++++-+-----+-++--+-+-+--+", "+---+++--+----++-++--+-+-+--", "++---++---+----++-++--+-+-+-", "+++---+----+----++-++--+-+-+",
+    "++++--------+-+--++-++--+-+-", "-++++--------+++--++--+--+-+", "-+-++-++--++--+--------++++-", "+-+-++--+--++--+--------++++",
+    "-+-+-++--+--++--+----+---+++", "+-+-+-++--+--+---+---++---++", "++-+-+-++--+------+--+++---+", "-++-+-+-++--+------+-++++---",
+    "+-++-+---++--+------+-++++--", "-++--++-+-++-+++----++------", "+-++--++-+-++-+++-----+-----", "++-++---+-+-++-+++-----+----",
+    "-++-++-+-+-+-+--+++-----+---", "--++-++++-+-+----+++-----+--", "+--++-+-++-+-+----+++-----+-", "++--++-+-++-+-+----++------+",
 };
 
 static void transform(float *x, size_t n)
@@ -74,8 +53,10 @@ static wick_status run_llama_fast_hadamard_transform_out(const struct wick_args 
     const struct wick_tensor *x = wick_arg_tensor(args, 0), *y = wick_arg_tensor(args, 1);
     size_t n = x->shape.rank ? (size_t)x->shape.sizes[x->shape.rank - 1] : 0, size = wick_dtype_size(x->shape.dtype);
     size_t rows = n ? wick_tensor_numel(x) / n : 0, part = is_power(n) ? n : n % 28 == 0 ? n / 28 : 0;
-    if (!is_power(part) || (x->shape.dtype != WICK_DTYPE_F32 && x->shape.dtype != WICK_DTYPE_F16) || y->shape.dtype != x->shape.dtype || !wick_shape_is_contiguous(&x->shape))
-        return wick_fail(run->err, WICK_INVALID_ARGUMENT, "llama::fast_hadamard_transform: rows of %zu elements; 2^n or 28 * 2^n of f32 or f16 are wanted", n);
+    if (!is_power(part) || (x->shape.dtype != WICK_DTYPE_F32 && x->shape.dtype != WICK_DTYPE_F16) || y->shape.dtype != x->shape.dtype ||
+        !wick_shape_is_contiguous(&x->shape))
+        return wick_fail(run->err, WICK_INVALID_ARGUMENT,
+                         "llama::fast_hadamard_transform: rows of %zu elements; 2^n or 28 * 2^n of f32 or f16 are wanted", n);
     float *row = wick_arena_array(run->temp, n, sizeof *row, 64);
     if (!row) return wick_fail_oom(run->err, n * sizeof *row, "llama::fast_hadamard_transform");
     for (size_t r = 0; r < rows; r++) {
@@ -87,4 +68,5 @@ static wick_status run_llama_fast_hadamard_transform_out(const struct wick_args 
     return WICK_OK;
 }
 
-const struct wick_op wick_op_llama_fast_hadamard_transform_out = {.meta = &wick_opmeta_llama_fast_hadamard_transform_out, .run = run_llama_fast_hadamard_transform_out};
+const struct wick_op wick_op_llama_fast_hadamard_transform_out = {.meta = &wick_opmeta_llama_fast_hadamard_transform_out,
+                                                                  .run = run_llama_fast_hadamard_transform_out};

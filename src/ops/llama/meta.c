@@ -46,7 +46,8 @@ OP(llama_fallback_out, "llama::fallback.out", "T>T", wick_infer_like);
 static wick_status infer_delta_rule(const struct wick_args *args, struct wick_shape *outs, wick_error *err)
 {
     const struct wick_shape *query = &wick_arg_tensor(args, 0)->shape, *value = &wick_arg_tensor(args, 2)->shape;
-    if (query->rank != 4 || value->rank != 4) return wick_fail(err, WICK_INVALID_ARGUMENT, "query and value have ranks %u and %u, not 4", query->rank, value->rank);
+    if (query->rank != 4 || value->rank != 4)
+        return wick_fail(err, WICK_INVALID_ARGUMENT, "query and value have ranks %u and %u, not 4", query->rank, value->rank);
     outs[0] = wick_shape_make(query->dtype, 4, query->sizes);
     outs[0].sizes[3] = value->sizes[3];
     outs[1] = wick_arg_tensor(args, 5)->shape;

@@ -13,7 +13,9 @@ void wick_rows_load(const struct wick_ukernels *ukernels, float *out, const stru
         switch (rows->dtype) {
         case WICK_DTYPE_F16: ukernels->f16_to_f32(dim, row, out); break;
         case WICK_DTYPE_BF16: ukernels->bf16_to_f32(dim, row, out); break;
-        case WICK_DTYPE_I8: ukernels->i8_to_f32(dim, row, rows->scales[t * rows->param_stride], rows->zero_points[t * rows->param_stride], out); break;
+        case WICK_DTYPE_I8:
+            ukernels->i8_to_f32(dim, row, rows->scales[t * rows->param_stride], rows->zero_points[t * rows->param_stride], out);
+            break;
         default: memcpy(out, row, dim * sizeof *out); break;
         }
     }

@@ -10,19 +10,27 @@ static struct wick_attention_rows rows_of(const struct wick_tensor *t, bool head
 {
     const int32_t *n = t->shape.sizes;
     size_t d = (size_t)n[3], inner = (size_t)n[2] * d;
-    return (struct wick_attention_rows){.data = t->data, .dtype = t->shape.dtype, .batch = (size_t)n[1] * inner, .position = heads_first ? d : inner, .head = heads_first ? inner : d};
+    return (struct wick_attention_rows){.data = t->data,
+                                        .dtype = t->shape.dtype,
+                                        .batch = (size_t)n[1] * inner,
+                                        .position = heads_first ? d : inner,
+                                        .head = heads_first ? inner : d};
 }
 
 static wick_status refuse(struct wick_run *run, const char *why) { return wick_fail(run->err, WICK_INVALID_ARGUMENT, "attention: %s", why); }
 
-static wick_status check_tensors(const struct wick_tensor *q, const struct wick_tensor *k, const struct wick_tensor *v, bool heads_first, struct wick_run *run)
+static wick_status check_tensors(const struct wick_tensor *q, const struct wick_tensor *k, const struct wick_tensor *v, bool heads_first,
+                                 struct wick_run *run)
 {
     int head = heads_first ? 1 : 2, position = heads_first ? 2 : 1;
     const int32_t *nq = q->shape.sizes, *nk = k->shape.sizes;
-    if (q->shape.rank != 4 || k->shape.rank != 4 || !wick_shape_same_sizes(&k->shape, &v->shape)) return refuse(run, "query, key and value are not of rank 4, key and value alike");
+    if (q->shape.rank != 4 || k->shape.rank != 4 || !wick_shape_same_sizes(&k->shape, &v->shape))
+        return refuse(run, "query, key and value are not of rank 4, key and value alike");
     if (q->shape.dtype != k->shape.dtype || k->shape.dtype != v->shape.dtype) return refuse(run, "query, key and value differ in type");
-    if (!wick_shape_is_contiguous(&q->shape) || !wick_shape_is_contiguous(&k->shape) || !wick_shape_is_contiguous(&v->shape)) return refuse(run, "a tensor is not contiguous");
-    if (nq[0] != nk[0] || nq[3] != nk[3] || nk[head] == 0 || nq[head] % nk[head] != 0 || nk[position] < 0) return refuse(run, "sizes of query and key do not fit");
+    if (!wick_shape_is_contiguous(&q->shape) || !wick_shape_is_contiguous(&k->shape) || !wick_shape_is_contiguous(&v->shape))
+        return refuse(run, "a tensor is not contiguous");
+    if (nq[0] != nk[0] || nq[3] != nk[3] || nk[head] == 0 || nq[head] % nk[head] != 0 || nk[position] < 0)
+        return refuse(run, "sizes of query and key do not fit");
     return WICK_OK;
 }
 
@@ -32,14 +40,16 @@ static wick_status set_range(struct wick_attention *a, int64_t start, const stru
     if (mask && causal) return refuse(run, "a mask together with is_causal");
     if (mask) {
         const int32_t *n = mask->shape.sizes;
-        if (mask->shape.rank != 2 || mask->shape.dtype != WICK_DTYPE_F32 || (size_t)n[0] < a->queries || (size_t)n[1] != a->keys || !wick_shape_is_contiguous(&mask->shape))
+        if (mask->shape.rank != 2 || mask->shape.dtype != WICK_DTYPE_F32 || (size_t)n[0] < a->queries || (size_t)n[1] != a->keys ||
+            !wick_shape_is_contiguous(&mask->shape))
             return refuse(run, "the mask is not a float matrix of queries x keys");
         a->mask = mask->data;
         a->mask_stride = (size_t)n[1];
         return WICK_OK;
     }
     if (start < 0 || (uint64_t)start > a->keys || a->queries > a->keys - (size_t)start)
-        return wick_fail(run->err, WICK_INVALID_ARGUMENT, "attention: %zu positions from %lld on are outside a cache of %zu", a->queries, (long long)start, a->keys);
+        return wick_fail(run->err, WICK_INVALID_ARGUMENT, "attention: %zu positions from %lld on are outside a cache of %zu", a->queries,
+                         (long long)start, a->keys);
     a->start = (size_t)start;
     a->keys = a->start + a->queries;
     a->causal = causal;
@@ -64,13 +74,15 @@ static void set_sizes(struct wick_attention *a, const struct wick_tensor *q, con
 
 static wick_status check_out(const struct wick_tensor *q, const struct wick_tensor *out, struct wick_run *run)
 {
-    if (!wick_dtype_is_float(out->shape.dtype) || out->shape.dtype == WICK_DTYPE_F64 || !wick_shape_same_sizes(&q->shape, &out->shape) || !wick_shape_is_contiguous(&out->shape))
+    if (!wick_dtype_is_float(out->shape.dtype) || out->shape.dtype == WICK_DTYPE_F64 || !wick_shape_same_sizes(&q->shape, &out->shape) ||
+        !wick_shape_is_contiguous(&out->shape))
         return refuse(run, "the out is not a float tensor like the query");
     return WICK_OK;
 }
 
 /* Arguments from k on: start_pos, attn_mask, dropout, is_causal, scale. */
-static wick_status attend(const struct wick_args *args, uint32_t k_query, uint32_t k_key, uint32_t k, int64_t start, struct wick_tensor *out, struct wick_run *run)
+static wick_status attend(const struct wick_args *args, uint32_t k_query, uint32_t k_key, uint32_t k, int64_t start, struct wick_tensor *out,
+                          struct wick_run *run)
 {
     const struct wick_tensor *q = wick_arg_tensor(args, k_query), *key = wick_arg_tensor(args, k_key), *value = wick_arg_tensor(args, k_key + 1);
     struct wick_attention a = {0};
@@ -97,17 +109,19 @@ static wick_status run_llama_sdpa_with_kv_cache_out(const struct wick_args *args
     int64_t start = wick_arg_int(args, 5), length = wick_arg_int(args, 6);
     const struct wick_tensor *cache = wick_arg_tensor(args, 3);
     if (cache->shape.rank != 4 || start < 0 || length < 0 || start >= cache->shape.sizes[1] || length > cache->shape.sizes[1] - start)
-        return wick_fail(run->err, WICK_INVALID_ARGUMENT, "attention: %lld positions from %lld do not fit the cache", (long long)length, (long long)start);
+        return wick_fail(run->err, WICK_INVALID_ARGUMENT, "attention: %lld positions from %lld do not fit the cache", (long long)length,
+                         (long long)start);
     WICK_TRY(wick_cache_write(wick_arg_tensor(args, 1), wick_arg_tensor(args, 3), start, NULL, run));
     WICK_TRY(wick_cache_write(wick_arg_tensor(args, 2), wick_arg_tensor(args, 4), start, NULL, run));
     return attend(args, 0, 3, 7, start, wick_arg_tensor(args, 11), run);
 }
 
-static wick_status add_params(struct wick_attention_rows *rows, const struct wick_tensor *t, const struct wick_tensor *zero, const struct wick_tensor *scale, bool heads_first, struct wick_run *run)
+static wick_status add_params(struct wick_attention_rows *rows, const struct wick_tensor *t, const struct wick_tensor *zero,
+                              const struct wick_tensor *scale, bool heads_first, struct wick_run *run)
 {
     const int32_t *n = t->shape.sizes;
-    if (!zero || !scale || zero->shape.dtype != WICK_DTYPE_I8 || scale->shape.dtype != WICK_DTYPE_F32 || zero->shape.rank != 4 || !wick_shape_same_sizes(&zero->shape, &scale->shape) ||
-        memcmp(zero->shape.sizes, n, 3 * sizeof *n) != 0 || zero->shape.sizes[3] != 1)
+    if (!zero || !scale || zero->shape.dtype != WICK_DTYPE_I8 || scale->shape.dtype != WICK_DTYPE_F32 || zero->shape.rank != 4 ||
+        !wick_shape_same_sizes(&zero->shape, &scale->shape) || memcmp(zero->shape.sizes, n, 3 * sizeof *n) != 0 || zero->shape.sizes[3] != 1)
         return refuse(run, "int8 tensors need a float scale and an int8 zero point a row");
     rows->scales = scale->data;
     rows->zero_points = zero->data;

@@ -18,14 +18,16 @@ static struct wick_tensor *random_tensor(struct call *c, int dtype, int32_t a, i
 {
     struct wick_tensor *t = call_shape(c, dtype, 4, CALL_SIZES(a, b, d, e), NULL);
     size_t numel = wick_tensor_numel(t);
-    for (size_t i = 0; i < numel; i++) call_set(t, i, dtype == WICK_DTYPE_I8 ? (double)(int)(wick_test_random(&seed) % 256) - 128 : wick_test_uniform(&seed));
+    for (size_t i = 0; i < numel; i++)
+        call_set(t, i, dtype == WICK_DTYPE_I8 ? (double)(int)(wick_test_random(&seed) % 256) - 128 : wick_test_uniform(&seed));
     return t;
 }
 
 /* softmax(scale * q k^T + mask) v of one (batch, position, head), in double. value(t, b, position, head, d) reads an element. */
 typedef double element_fn(const void *user, int which, int32_t b, int32_t s, int32_t h, int32_t d);
 
-static void reference(const struct problem *p, element_fn *element, const void *user, const float *mask, double scale, int32_t b, int32_t s, int32_t h, double *out)
+static void reference(const struct problem *p, element_fn *element, const void *user, const float *mask, double scale, int32_t b, int32_t s,
+                      int32_t h, double *out)
 {
     int32_t kv = h / (p->heads / p->kv_heads), n = mask ? p->length : (int32_t)(p->causal ? p->start + s + 1 : p->start + p->queries);
     double *score = calloc((size_t)n, sizeof *score), max = -INFINITY, sum = 0;
@@ -49,7 +51,8 @@ static double plain_element(const void *user, int which, int32_t b, int32_t s, i
     return call_get(t, (((size_t)b * (size_t)n[1] + (size_t)s) * (size_t)n[2] + (size_t)h) * (size_t)n[3] + (size_t)d);
 }
 
-static void compare(const struct problem *p, const struct wick_tensor *out, element_fn *element, const void *user, const float *mask, double scale, double tolerance)
+static void compare(const struct problem *p, const struct wick_tensor *out, element_fn *element, const void *user, const float *mask, double scale,
+                    double tolerance)
 {
     double *want = calloc((size_t)p->dim, sizeof *want), worst = 0;
     for (int32_t b = 0; b < p->batch; b++)
@@ -57,14 +60,17 @@ static void compare(const struct problem *p, const struct wick_tensor *out, elem
             for (int32_t h = 0; h < p->heads; h++) {
                 reference(p, element, user, mask, scale, b, s, h, want);
                 for (int32_t d = 0; d < p->dim; d++) {
-                    int32_t x = p->heads_first ? h : s, y = p->heads_first ? s : h, ny = p->heads_first ? p->queries : p->heads, nx = p->heads_first ? p->heads : p->queries;
+                    int32_t x = p->heads_first ? h : s, y = p->heads_first ? s : h, ny = p->heads_first ? p->queries : p->heads,
+                            nx = p->heads_first ? p->heads : p->queries;
                     double got = call_get(out, (((size_t)b * (size_t)nx + (size_t)x) * (size_t)ny + (size_t)y) * (size_t)p->dim + (size_t)d);
                     double off = fabs(got - want[d]);
                     worst = off > worst || isnan(off) ? off : worst;
                 }
             }
     free(want);
-    if (!(worst <= tolerance)) fail_msg("S %d H %d/%d D %d L %d start %lld: off by %g, allowed %g", p->queries, p->heads, p->kv_heads, p->dim, p->length, (long long)p->start, worst, tolerance);
+    if (!(worst <= tolerance))
+        fail_msg("S %d H %d/%d D %d L %d start %lld: off by %g, allowed %g", p->queries, p->heads, p->kv_heads, p->dim, p->length,
+                 (long long)p->start, worst, tolerance);
 }
 
 static void sdpa_args(struct call *c, const struct problem *p, const float *mask, double scale)
@@ -101,8 +107,8 @@ static void matches_reference(void **state)
 {
     (void)state;
     static const struct problem problems[] = {
-        {1, 1, 1, 1, 1, 1, 0, true, WICK_DTYPE_F32, false},      {1, 5, 4, 2, 16, 64, 0, true, WICK_DTYPE_F32, false},
-        {1, 1, 9, 3, 64, 300, 299, true, WICK_DTYPE_F32, false}, {2, 33, 6, 2, 7, 70, 31, true, WICK_DTYPE_F32, false},
+        {1, 1, 1, 1, 1, 1, 0, true, WICK_DTYPE_F32, false},        {1, 5, 4, 2, 16, 64, 0, true, WICK_DTYPE_F32, false},
+        {1, 1, 9, 3, 64, 300, 299, true, WICK_DTYPE_F32, false},   {2, 33, 6, 2, 7, 70, 31, true, WICK_DTYPE_F32, false},
         {1, 130, 2, 1, 80, 600, 400, true, WICK_DTYPE_F32, false}, {1, 17, 8, 8, 32, 257, 240, false, WICK_DTYPE_F32, false},
         {1, 1, 40, 1, 8, 1100, 1030, true, WICK_DTYPE_F32, false}, {3, 2, 2, 2, 33, 9, 7, false, WICK_DTYPE_F32, false},
         {1, 64, 4, 4, 64, 513, 449, true, WICK_DTYPE_F32, false},
@@ -111,7 +117,8 @@ static void matches_reference(void **state)
         check_problem(&problems[i], NULL, 0, 1, 4e-7);
         check_problem(&problems[i], NULL, 0.37, 3, 6e-7);
     }
-    const struct problem f16 = {1, 40, 4, 2, 64, 300, 260, true, WICK_DTYPE_F16, false}, bf16 = {1, 40, 4, 2, 64, 300, 260, true, WICK_DTYPE_BF16, false};
+    const struct problem f16 = {1, 40, 4, 2, 64, 300, 260, true, WICK_DTYPE_F16, false},
+                         bf16 = {1, 40, 4, 2, 64, 300, 260, true, WICK_DTYPE_BF16, false};
     check_problem(&f16, NULL, 0, 1, 3e-4);
     check_problem(&bf16, NULL, 0, 1, 3e-3);
 }
@@ -219,7 +226,8 @@ static void quantized_caches(void **state)
         struct call *c = call_new();
         for (int k = 0; k < 3; k++) {
             int32_t positions = k == 0 ? queries : length, heads = k == 0 ? 4 : 2;
-            q.values[k] = random_tensor(c, WICK_DTYPE_I8, 2, p.heads_first ? heads : positions, p.heads_first ? positions : heads, 40, (uint64_t)(7 + k));
+            q.values[k] =
+                random_tensor(c, WICK_DTYPE_I8, 2, p.heads_first ? heads : positions, p.heads_first ? positions : heads, 40, (uint64_t)(7 + k));
         }
         call_int(c, p.start);
         call_none(c);
@@ -257,7 +265,8 @@ static void with_cache(void **state)
     call_bool(c, true);
     call_none(c);
     WICK_ASSERT_OK(call_run(c, &wick_op_llama_sdpa_with_kv_cache_out, NULL), &c->err);
-    for (int k = 0; k < 2; k++) assert_memory_equal((float *)c->tensors[3 + k].data + 10 * 32, c->tensors[1 + k].data, wick_tensor_nbytes(&c->tensors[1]));
+    for (int k = 0; k < 2; k++)
+        assert_memory_equal((float *)c->tensors[3 + k].data + 10 * 32, c->tensors[1 + k].data, wick_tensor_nbytes(&c->tensors[1]));
     const struct wick_tensor *tensors[3] = {&c->tensors[0], &c->tensors[3], &c->tensors[4]};
     compare(&p, call_out(c, 0), plain_element, tensors, NULL, 0.25, 4e-7);
     c->values[5].as.i = 29; /* four rows from 29 do not fit 32 */
@@ -307,8 +316,8 @@ static void empty(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(matches_reference), cmocka_unit_test(masks),  cmocka_unit_test(nan_shows), cmocka_unit_test(chunked_prefill),
-        cmocka_unit_test(quantized_caches),  cmocka_unit_test(with_cache), cmocka_unit_test(refused), cmocka_unit_test(empty),
+        cmocka_unit_test(matches_reference), cmocka_unit_test(masks),      cmocka_unit_test(nan_shows), cmocka_unit_test(chunked_prefill),
+        cmocka_unit_test(quantized_caches),  cmocka_unit_test(with_cache), cmocka_unit_test(refused),   cmocka_unit_test(empty),
     };
     return WICK_TEST_MAIN(tests);
 }

@@ -60,26 +60,26 @@ static wick_status divisor(int64_t b, struct wick_run *run)
 }
 
 /* Integer and floating form of a binary operator. a and b are the operands. */
-#define BINARY(id, int_result, double_result)                                                      \
-    KERNEL(id)                                                                                     \
-    {                                                                                              \
-        (void)state;                                                                               \
-        bool integers;                                                                             \
-        WICK_TRY(numbers(args, &integers, run));                                                   \
-        if (integers) {                                                                            \
-            uint64_t a = (uint64_t)wick_arg_int(args, 0), b = (uint64_t)wick_arg_int(args, 1);     \
-            put_int(wick_arg(args, 2), (int64_t)(int_result));                                     \
-        } else {                                                                                   \
-            double a = wick_arg_scalar(args, 0), b = wick_arg_scalar(args, 1);                     \
-            put_double(wick_arg(args, 2), double_result);                                          \
-        }                                                                                          \
-        return WICK_OK;                                                                            \
-    }                                                                                              \
+#define BINARY(id, int_result, double_result)                                                  \
+    KERNEL(id)                                                                                 \
+    {                                                                                          \
+        (void)state;                                                                           \
+        bool integers;                                                                         \
+        WICK_TRY(numbers(args, &integers, run));                                               \
+        if (integers) {                                                                        \
+            uint64_t a = (uint64_t)wick_arg_int(args, 0), b = (uint64_t)wick_arg_int(args, 1); \
+            put_int(wick_arg(args, 2), (int64_t)(int_result));                                 \
+        } else {                                                                               \
+            double a = wick_arg_scalar(args, 0), b = wick_arg_scalar(args, 1);                 \
+            put_double(wick_arg(args, 2), double_result);                                      \
+        }                                                                                      \
+        return WICK_OK;                                                                        \
+    }                                                                                          \
     OP(id)
 
 BINARY(executorch_prim_add_Scalar, a + b, a + b);
 BINARY(executorch_prim_sub_Scalar, a - b, a - b);
-BINARY(executorch_prim_mul_Scalar, a * b, a * b);
+BINARY(executorch_prim_mul_Scalar, a *b, a *b);
 
 KERNEL(executorch_prim_floordiv_Scalar)
 {
@@ -152,15 +152,15 @@ static wick_status compare(const struct wick_args *args, struct wick_run *run, i
     return WICK_OK;
 }
 
-#define COMPARISON(id, test)                                                                       \
-    KERNEL(id)                                                                                     \
-    {                                                                                              \
-        (void)state;                                                                               \
-        int order;                                                                                 \
-        WICK_TRY(compare(args, run, &order));                                                      \
-        put_bool(wick_arg(args, 2), test);                                                         \
-        return WICK_OK;                                                                            \
-    }                                                                                              \
+#define COMPARISON(id, test)                  \
+    KERNEL(id)                                \
+    {                                         \
+        (void)state;                          \
+        int order;                            \
+        WICK_TRY(compare(args, run, &order)); \
+        put_bool(wick_arg(args, 2), test);    \
+        return WICK_OK;                       \
+    }                                         \
     OP(id)
 
 COMPARISON(executorch_prim_eq_Scalar, order == 0);
@@ -169,17 +169,17 @@ COMPARISON(executorch_prim_lt_Scalar, order == -1);
 COMPARISON(executorch_prim_ge_Scalar, order == 0 || order == 1);
 COMPARISON(executorch_prim_le_Scalar, order == 0 || order == -1);
 
-#define EXTREME(id, test)                                                                          \
-    KERNEL(id)                                                                                     \
-    {                                                                                              \
-        (void)state;                                                                               \
-        bool integers;                                                                             \
-        WICK_TRY(numbers(args, &integers, run));                                                   \
+#define EXTREME(id, test)                                                                              \
+    KERNEL(id)                                                                                         \
+    {                                                                                                  \
+        (void)state;                                                                                   \
+        bool integers;                                                                                 \
+        WICK_TRY(numbers(args, &integers, run));                                                       \
         if (!integers) return wick_fail(run->err, WICK_INVALID_TYPE, "the operands are not both INT"); \
-        int64_t a = wick_arg_int(args, 0), b = wick_arg_int(args, 1);                              \
-        put_int(wick_arg(args, 2), test ? a : b);                                                  \
-        return WICK_OK;                                                                            \
-    }                                                                                              \
+        int64_t a = wick_arg_int(args, 0), b = wick_arg_int(args, 1);                                  \
+        put_int(wick_arg(args, 2), test ? a : b);                                                      \
+        return WICK_OK;                                                                                \
+    }                                                                                                  \
     OP(id)
 
 EXTREME(executorch_prim_sym_max_Scalar, a > b);
@@ -236,13 +236,13 @@ KERNEL(executorch_prim_sym_ite_Scalar)
     return WICK_OK;
 }
 
-#define WHOLE(id, function)                                                                        \
-    KERNEL(id)                                                                                     \
-    {                                                                                              \
-        (void)state;                                                                               \
+#define WHOLE(id, function)                                                                                                       \
+    KERNEL(id)                                                                                                                    \
+    {                                                                                                                             \
+        (void)state;                                                                                                              \
         if (wick_arg(args, 0)->tag != WICK_TAG_DOUBLE) return wick_fail(run->err, WICK_INVALID_TYPE, "the operand is no DOUBLE"); \
-        return put_whole(wick_arg(args, 1), function(wick_arg_double(args, 0)), run);              \
-    }                                                                                              \
+        return put_whole(wick_arg(args, 1), function(wick_arg_double(args, 0)), run);                                             \
+    }                                                                                                                             \
     OP(id)
 
 /* To the nearest, ties to even, whatever rounding mode the host has set. */

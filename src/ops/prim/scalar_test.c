@@ -27,7 +27,9 @@ static void check(const struct scalar_case *x, size_t at)
         if (status == WICK_OK) fail_msg("case %zu, %s, does not fail", at, x->op->meta->name);
     } else {
         if (status != WICK_OK) fail_msg("case %zu, %s: %s", at, x->op->meta->name, c->err.message);
-        bool same = got->tag == x->want.tag && (got->tag == WICK_TAG_DOUBLE ? got->as.d == x->want.as.d : got->tag == WICK_TAG_INT ? got->as.i == x->want.as.i : got->as.b == x->want.as.b);
+        bool same = got->tag == x->want.tag && (got->tag == WICK_TAG_DOUBLE ? got->as.d == x->want.as.d
+                                                : got->tag == WICK_TAG_INT  ? got->as.i == x->want.as.i
+                                                                            : got->as.b == x->want.as.b);
         if (!same) fail_msg("case %zu, %s: tag %d, %lld or %g", at, x->op->meta->name, got->tag, (long long)got->as.i, got->as.d);
     }
     call_free(c);
@@ -39,18 +41,38 @@ static void arithmetic(void **state)
 {
     (void)state;
     const struct scalar_case cases[] = {
-        {PRIM(add), whole(2), whole(3), whole(5)}, {PRIM(add), whole(2), real(0.5), real(2.5)}, {PRIM(add), whole(INT64_MAX), whole(1), whole(INT64_MIN)},
-        {PRIM(add), flag(true), whole(1), nothing()}, {PRIM(sub), whole(2), whole(3), whole(-1)}, {PRIM(sub), real(2), whole(3), real(-1)},
-        {PRIM(mul), whole(4), whole(-3), whole(-12)}, {PRIM(mul), real(4), real(0.5), real(2)},
-        {PRIM(floordiv), whole(7), whole(2), whole(3)}, {PRIM(floordiv), whole(-7), whole(2), whole(-4)}, {PRIM(floordiv), whole(7), whole(-2), whole(-4)},
-        {PRIM(floordiv), whole(-8), whole(-2), whole(4)}, {PRIM(floordiv), whole(1), whole(0), nothing()}, {PRIM(floordiv), whole(INT64_MIN), whole(-1), whole(INT64_MIN)},
-        {PRIM(floordiv), real(-7), whole(2), real(-4)}, {PRIM(floordiv), real(7.5), real(-2), real(-4)}, {PRIM(floordiv), real(1), real(0), real(INFINITY)},
-        {PRIM(floordiv), real(-1), real(0), real(-INFINITY)}, {PRIM(truediv), whole(1), whole(4), real(0.25)}, {PRIM(truediv), real(1), whole(0), real(INFINITY)},
-        {PRIM(mod), whole(7), whole(3), whole(1)}, {PRIM(mod), whole(-7), whole(3), whole(-1)}, {PRIM(mod), whole(7), whole(0), nothing()},
-        {PRIM(mod), whole(INT64_MIN), whole(-1), whole(0)}, {PRIM(mod), real(7), whole(3), nothing()},
-        {&wick_op_executorch_prim_floordiv_int, whole(-7), whole(2), whole(-3)}, {&wick_op_executorch_prim_mod_int, whole(-7), whole(2), whole(-1)},
-        {&wick_op_executorch_prim_floordiv_int, whole(INT64_MIN), whole(-1), whole(INT64_MIN)}, {&wick_op_executorch_prim_floordiv_int, whole(1), whole(0), nothing()},
-        {PRIM(sym_max), whole(3), whole(4), whole(4)}, {PRIM(sym_min), whole(3), whole(4), whole(3)}, {PRIM(sym_max), real(3), whole(4), nothing()},
+        {PRIM(add), whole(2), whole(3), whole(5)},
+        {PRIM(add), whole(2), real(0.5), real(2.5)},
+        {PRIM(add), whole(INT64_MAX), whole(1), whole(INT64_MIN)},
+        {PRIM(add), flag(true), whole(1), nothing()},
+        {PRIM(sub), whole(2), whole(3), whole(-1)},
+        {PRIM(sub), real(2), whole(3), real(-1)},
+        {PRIM(mul), whole(4), whole(-3), whole(-12)},
+        {PRIM(mul), real(4), real(0.5), real(2)},
+        {PRIM(floordiv), whole(7), whole(2), whole(3)},
+        {PRIM(floordiv), whole(-7), whole(2), whole(-4)},
+        {PRIM(floordiv), whole(7), whole(-2), whole(-4)},
+        {PRIM(floordiv), whole(-8), whole(-2), whole(4)},
+        {PRIM(floordiv), whole(1), whole(0), nothing()},
+        {PRIM(floordiv), whole(INT64_MIN), whole(-1), whole(INT64_MIN)},
+        {PRIM(floordiv), real(-7), whole(2), real(-4)},
+        {PRIM(floordiv), real(7.5), real(-2), real(-4)},
+        {PRIM(floordiv), real(1), real(0), real(INFINITY)},
+        {PRIM(floordiv), real(-1), real(0), real(-INFINITY)},
+        {PRIM(truediv), whole(1), whole(4), real(0.25)},
+        {PRIM(truediv), real(1), whole(0), real(INFINITY)},
+        {PRIM(mod), whole(7), whole(3), whole(1)},
+        {PRIM(mod), whole(-7), whole(3), whole(-1)},
+        {PRIM(mod), whole(7), whole(0), nothing()},
+        {PRIM(mod), whole(INT64_MIN), whole(-1), whole(0)},
+        {PRIM(mod), real(7), whole(3), nothing()},
+        {&wick_op_executorch_prim_floordiv_int, whole(-7), whole(2), whole(-3)},
+        {&wick_op_executorch_prim_mod_int, whole(-7), whole(2), whole(-1)},
+        {&wick_op_executorch_prim_floordiv_int, whole(INT64_MIN), whole(-1), whole(INT64_MIN)},
+        {&wick_op_executorch_prim_floordiv_int, whole(1), whole(0), nothing()},
+        {PRIM(sym_max), whole(3), whole(4), whole(4)},
+        {PRIM(sym_min), whole(3), whole(4), whole(3)},
+        {PRIM(sym_max), real(3), whole(4), nothing()},
     };
     for (size_t i = 0; i < WICK_ARRAY_SIZE(cases); i++) check(&cases[i], i);
 }
@@ -60,10 +82,12 @@ static void comparisons(void **state)
     (void)state;
     const int64_t big = (int64_t)1 << 53;
     const struct scalar_case cases[] = {
-        {PRIM(eq), whole(2), whole(2), flag(true)},  {PRIM(eq), whole(2), real(2), flag(true)},   {PRIM(eq), whole(big + 1), whole(big), flag(false)},
-        {PRIM(eq), flag(true), flag(true), flag(true)}, {PRIM(eq), flag(true), whole(1), nothing()}, {PRIM(eq), real(NAN), real(NAN), flag(false)},
-        {PRIM(lt), whole(2), whole(3), flag(true)},  {PRIM(lt), real(3), whole(3), flag(false)},  {PRIM(le), real(3), whole(3), flag(true)},
-        {PRIM(le), real(NAN), whole(3), flag(false)}, {PRIM(gt), whole(4), whole(3), flag(true)},  {PRIM(ge), whole(3), whole(3), flag(true)},
+        {PRIM(eq), whole(2), whole(2), flag(true)},          {PRIM(eq), whole(2), real(2), flag(true)},
+        {PRIM(eq), whole(big + 1), whole(big), flag(false)}, {PRIM(eq), flag(true), flag(true), flag(true)},
+        {PRIM(eq), flag(true), whole(1), nothing()},         {PRIM(eq), real(NAN), real(NAN), flag(false)},
+        {PRIM(lt), whole(2), whole(3), flag(true)},          {PRIM(lt), real(3), whole(3), flag(false)},
+        {PRIM(le), real(3), whole(3), flag(true)},           {PRIM(le), real(NAN), whole(3), flag(false)},
+        {PRIM(gt), whole(4), whole(3), flag(true)},          {PRIM(ge), whole(3), whole(3), flag(true)},
         {PRIM(ge), flag(false), flag(true), flag(false)},
     };
     for (size_t i = 0; i < WICK_ARRAY_SIZE(cases); i++) check(&cases[i], i);
@@ -74,13 +98,26 @@ static void one_operand(void **state)
     (void)state;
     const struct wick_value x = nothing();
     const struct scalar_case cases[] = {
-        {PRIM(neg), whole(3), x, whole(-3)},      {PRIM(neg), real(3), x, real(-3)},          {PRIM(neg), flag(true), x, x},
-        {PRIM(neg), whole(INT64_MIN), x, whole(INT64_MIN)}, {PRIM(sym_float), whole(3), x, real(3)}, {PRIM(sym_float), flag(true), x, real(1)},
-        {PRIM(sym_int), real(-2.7), x, whole(-2)}, {PRIM(sym_int), real(1e300), x, x},        {PRIM(sym_int), real(NAN), x, x},
-        {PRIM(sym_int), flag(true), x, whole(1)}, {PRIM(sym_not), flag(true), x, flag(false)}, {PRIM(sym_not), whole(1), x, x},
-        {PRIM(ceil), real(1.2), x, whole(2)},     {PRIM(trunc), real(-1.7), x, whole(-1)},    {PRIM(round), real(2.5), x, whole(2)},
-        {PRIM(round), real(3.5), x, whole(4)},    {PRIM(round), real(-2.5), x, whole(-2)},    {PRIM(round), real(-0.4), x, whole(0)},
-        {PRIM(round), whole(3), x, x},            {PRIM(ceil), real(INFINITY), x, x},
+        {PRIM(neg), whole(3), x, whole(-3)},
+        {PRIM(neg), real(3), x, real(-3)},
+        {PRIM(neg), flag(true), x, x},
+        {PRIM(neg), whole(INT64_MIN), x, whole(INT64_MIN)},
+        {PRIM(sym_float), whole(3), x, real(3)},
+        {PRIM(sym_float), flag(true), x, real(1)},
+        {PRIM(sym_int), real(-2.7), x, whole(-2)},
+        {PRIM(sym_int), real(1e300), x, x},
+        {PRIM(sym_int), real(NAN), x, x},
+        {PRIM(sym_int), flag(true), x, whole(1)},
+        {PRIM(sym_not), flag(true), x, flag(false)},
+        {PRIM(sym_not), whole(1), x, x},
+        {PRIM(ceil), real(1.2), x, whole(2)},
+        {PRIM(trunc), real(-1.7), x, whole(-1)},
+        {PRIM(round), real(2.5), x, whole(2)},
+        {PRIM(round), real(3.5), x, whole(4)},
+        {PRIM(round), real(-2.5), x, whole(-2)},
+        {PRIM(round), real(-0.4), x, whole(0)},
+        {PRIM(round), whole(3), x, x},
+        {PRIM(ceil), real(INFINITY), x, x},
     };
     for (size_t i = 0; i < WICK_ARRAY_SIZE(cases); i++) check(&cases[i], i);
 }
@@ -109,7 +146,7 @@ static void from_tensors(void **state)
         int dtype;
         double value;
         int tag;
-    } cases[] = {{WICK_DTYPE_I64, -5, WICK_TAG_INT}, {WICK_DTYPE_U8, 200, WICK_TAG_INT},    {WICK_DTYPE_F32, 0.5, WICK_TAG_DOUBLE},
+    } cases[] = {{WICK_DTYPE_I64, -5, WICK_TAG_INT},     {WICK_DTYPE_U8, 200, WICK_TAG_INT},  {WICK_DTYPE_F32, 0.5, WICK_TAG_DOUBLE},
                  {WICK_DTYPE_F64, 0.1, WICK_TAG_DOUBLE}, {WICK_DTYPE_BOOL, 1, WICK_TAG_BOOL}, {WICK_DTYPE_F16, 1, WICK_TAG_NONE}};
     for (size_t i = 0; i < WICK_ARRAY_SIZE(cases); i++) {
         struct call *c = call_new();
@@ -117,7 +154,8 @@ static void from_tensors(void **state)
         call_int(c, 0);
         wick_status status = call_direct(c, &wick_op_aten__local_scalar_dense);
         assert_int_equal(status, cases[i].tag == WICK_TAG_NONE ? WICK_INVALID_TYPE : WICK_OK);
-        if (status == WICK_OK) assert_true(c->values[1].tag == cases[i].tag && wick_arg_scalar(&(struct wick_args){c->values, c->ids, 2}, 1) == cases[i].value);
+        if (status == WICK_OK)
+            assert_true(c->values[1].tag == cases[i].tag && wick_arg_scalar(&(struct wick_args){c->values, c->ids, 2}, 1) == cases[i].value);
         call_free(c);
     }
     struct call *c = call_new();
@@ -181,7 +219,8 @@ static void copied_rows(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(arithmetic), cmocka_unit_test(comparisons),  cmocka_unit_test(one_operand), cmocka_unit_test(either),
-                                       cmocka_unit_test(from_tensors), cmocka_unit_test(views), cmocka_unit_test(copied_rows)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(arithmetic), cmocka_unit_test(comparisons),  cmocka_unit_test(one_operand),
+                                       cmocka_unit_test(either),     cmocka_unit_test(from_tensors), cmocka_unit_test(views),
+                                       cmocka_unit_test(copied_rows)};
     return WICK_TEST_MAIN(tests);
 }

@@ -33,9 +33,7 @@ static wick_status run_aten__local_scalar_dense(const struct wick_args *args, co
     case WICK_DTYPE_I8:
     case WICK_DTYPE_I16:
     case WICK_DTYPE_I32:
-    case WICK_DTYPE_I64:
-        *out = (struct wick_value){.tag = WICK_TAG_INT, .as.i = wick_element_int(self->data, self->shape.dtype, 0)};
-        return WICK_OK;
+    case WICK_DTYPE_I64: *out = (struct wick_value){.tag = WICK_TAG_INT, .as.i = wick_element_int(self->data, self->shape.dtype, 0)}; return WICK_OK;
     case WICK_DTYPE_F32:
     case WICK_DTYPE_F64:
         *out = (struct wick_value){.tag = WICK_TAG_DOUBLE, .as.d = wick_element_double(self->data, self->shape.dtype, 0)};
@@ -54,7 +52,8 @@ static wick_status run_executorch_prim_et_view_default(const struct wick_args *a
     const struct wick_tensor *self = wick_arg_tensor(args, 0);
     struct wick_tensor *out = wick_arg_tensor(args, 2);
     if (self->shape.dtype != out->shape.dtype)
-        return wick_fail(run->err, WICK_INVALID_TYPE, "out is %s, the input %s", wick_dtype_name(out->shape.dtype), wick_dtype_name(self->shape.dtype));
+        return wick_fail(run->err, WICK_INVALID_TYPE, "out is %s, the input %s", wick_dtype_name(out->shape.dtype),
+                         wick_dtype_name(self->shape.dtype));
     if (wick_tensor_nbytes(out) != wick_tensor_nbytes(self))
         return wick_fail(run->err, WICK_INVALID_ARGUMENT, "out has %zu bytes, the input %zu", wick_tensor_nbytes(out), wick_tensor_nbytes(self));
     out->data = self->data;

@@ -20,8 +20,10 @@ static wick_status run_quantized_decomposed_add_out(const struct wick_args *args
     const struct wick_tensor *a = wick_arg_tensor(args, 0), *b = wick_arg_tensor(args, 5);
     struct wick_tensor *out = wick_arg_tensor(args, 14);
     int dtype = a->shape.dtype;
-    if (b->shape.dtype != dtype || out->shape.dtype != dtype || !wick_affine_stored(dtype)) return wick_fail(run->err, WICK_INVALID_TYPE, "the operands and out are not of one quantized type");
-    if (!wick_shape_same_sizes(&a->shape, &b->shape) || !wick_shape_same_sizes(&a->shape, &out->shape)) return wick_fail(run->err, WICK_INVALID_ARGUMENT, "the operands and out differ in size");
+    if (b->shape.dtype != dtype || out->shape.dtype != dtype || !wick_affine_stored(dtype))
+        return wick_fail(run->err, WICK_INVALID_TYPE, "the operands and out are not of one quantized type");
+    if (!wick_shape_same_sizes(&a->shape, &b->shape) || !wick_shape_same_sizes(&a->shape, &out->shape))
+        return wick_fail(run->err, WICK_INVALID_ARGUMENT, "the operands and out differ in size");
     WICK_TRY(check_range(args, 3, run));
     WICK_TRY(check_range(args, 8, run));
     WICK_TRY(check_range(args, 12, run));
@@ -49,13 +51,15 @@ struct product {
 
 static wick_status product_open(struct product *p, const struct wick_args *args, uint32_t out, struct wick_run *run)
 {
-    *p = (struct product){.input = wick_arg_tensor(args, 0), .weight = wick_arg_tensor(args, 1), .scales = wick_arg_tensor(args, 2), .out = wick_arg_tensor(args, out)};
+    *p = (struct product){
+        .input = wick_arg_tensor(args, 0), .weight = wick_arg_tensor(args, 1), .scales = wick_arg_tensor(args, 2), .out = wick_arg_tensor(args, out)};
     const struct wick_tensor *all[4] = {p->input, p->weight, p->scales, p->out};
     int x = p->input->shape.dtype, y = p->out->shape.dtype;
     if (!wick_arg_is_none(args, 3)) return wick_fail(run->err, WICK_NOT_SUPPORTED, "zero points of the weight");
-    if ((x != WICK_DTYPE_F32 && x != WICK_DTYPE_F16) || p->weight->shape.dtype != WICK_DTYPE_I8 || p->scales->shape.dtype != x || (y != WICK_DTYPE_F32 && y != WICK_DTYPE_F16))
-        return wick_fail(run->err, WICK_INVALID_TYPE, "input %s, weight %s, scales %s, out %s", wick_dtype_name(x), wick_dtype_name(p->weight->shape.dtype),
-                         wick_dtype_name(p->scales->shape.dtype), wick_dtype_name(y));
+    if ((x != WICK_DTYPE_F32 && x != WICK_DTYPE_F16) || p->weight->shape.dtype != WICK_DTYPE_I8 || p->scales->shape.dtype != x ||
+        (y != WICK_DTYPE_F32 && y != WICK_DTYPE_F16))
+        return wick_fail(run->err, WICK_INVALID_TYPE, "input %s, weight %s, scales %s, out %s", wick_dtype_name(x),
+                         wick_dtype_name(p->weight->shape.dtype), wick_dtype_name(p->scales->shape.dtype), wick_dtype_name(y));
     for (int i = 0; i < 4; i++) {
         if (i != 2 && all[i]->shape.rank != 2) return wick_fail(run->err, WICK_INVALID_ARGUMENT, "a factor or out has rank %u", all[i]->shape.rank);
         if (!wick_shape_is_contiguous(&all[i]->shape)) return wick_fail(run->err, WICK_NOT_SUPPORTED, "tensors are not in contiguous dim order");
@@ -98,7 +102,8 @@ static wick_status run_quantized_decomposed_mixed_linear_out(const struct wick_a
     struct product p;
     WICK_TRY(product_open(&p, args, 5, run));
     p.groups = p.scales->shape.rank == 2 ? (size_t)p.scales->shape.sizes[1] : 1;
-    if ((size_t)p.weight->shape.sizes[1] != p.k || (size_t)p.weight->shape.sizes[0] != p.n || wick_tensor_numel(p.scales) != p.n * p.groups || p.groups == 0)
+    if ((size_t)p.weight->shape.sizes[1] != p.k || (size_t)p.weight->shape.sizes[0] != p.n || wick_tensor_numel(p.scales) != p.n * p.groups ||
+        p.groups == 0)
         return wick_fail(run->err, WICK_INVALID_ARGUMENT, "input, weight and %zu scales do not fit", wick_tensor_numel(p.scales));
     p.group = p.k ? (p.k - 1) / p.groups + 1 : 1;
     const int8_t *weight = p.weight->data;

@@ -56,7 +56,8 @@ static wick_status check_table(const struct table *table, wick_error *err)
 {
     const struct wick_tensor *weight = table->weight, *scales = table->scales, *zero_points = table->zero_points;
     int dtype = weight->shape.dtype, index = table->indices->shape.dtype, out = table->out->shape.dtype;
-    if (dtype != WICK_DTYPE_U8 && !(table->bits == 8 && dtype == WICK_DTYPE_I8)) return wick_fail(err, WICK_INVALID_TYPE, "weight is %s", wick_dtype_name(dtype));
+    if (dtype != WICK_DTYPE_U8 && !(table->bits == 8 && dtype == WICK_DTYPE_I8))
+        return wick_fail(err, WICK_INVALID_TYPE, "weight is %s", wick_dtype_name(dtype));
     if (index != WICK_DTYPE_I64 && index != WICK_DTYPE_I32) return wick_fail(err, WICK_INVALID_TYPE, "indices are %s", wick_dtype_name(index));
     if (!wick_dtype_is_float(scales->shape.dtype) || !wick_dtype_is_float(out))
         return wick_fail(err, WICK_INVALID_TYPE, "scales are %s, out is %s", wick_dtype_name(scales->shape.dtype), wick_dtype_name(out));
@@ -66,7 +67,8 @@ static wick_status check_table(const struct table *table, wick_error *err)
         return wick_fail(err, WICK_INVALID_ARGUMENT, "rows of %zu elements in %zu groups", table->width, table->groups);
     if (zero_points && (!wick_cast_known(zero_points->shape.dtype) || !wick_shape_same_sizes(&zero_points->shape, &scales->shape)))
         return wick_fail(err, WICK_INVALID_ARGUMENT, "zero points have not the sizes of the scales");
-    if (wick_tensor_numel(table->out) != wick_tensor_numel(table->indices) * table->width) return wick_fail(err, WICK_INVALID_ARGUMENT, "out has other sizes");
+    if (wick_tensor_numel(table->out) != wick_tensor_numel(table->indices) * table->width)
+        return wick_fail(err, WICK_INVALID_ARGUMENT, "out has other sizes");
     if (!wick_shape_is_contiguous(&weight->shape) || !wick_shape_is_contiguous(&scales->shape) || !wick_shape_is_contiguous(&table->indices->shape) ||
         !wick_shape_is_contiguous(&table->out->shape) || (zero_points && !wick_shape_is_contiguous(&zero_points->shape)))
         return wick_fail(err, WICK_NOT_SUPPORTED, "tensors are not in contiguous dim order");
@@ -76,8 +78,12 @@ static wick_status check_table(const struct table *table, wick_error *err)
 /* Arguments: weight, scales, zero points, quant_min, quant_max, indices. */
 static wick_status run_embedding(const struct wick_args *args, int bits, uint32_t out, struct wick_run *run)
 {
-    struct table table = {.weight = wick_arg_tensor(args, 0), .scales = wick_arg_tensor(args, 1), .zero_points = wick_arg_tensor(args, 2),
-                          .indices = wick_arg_tensor(args, 5), .out = wick_arg_tensor(args, out), .bits = bits};
+    struct table table = {.weight = wick_arg_tensor(args, 0),
+                          .scales = wick_arg_tensor(args, 1),
+                          .zero_points = wick_arg_tensor(args, 2),
+                          .indices = wick_arg_tensor(args, 5),
+                          .out = wick_arg_tensor(args, out),
+                          .bits = bits};
     if (table.weight->shape.rank != 2) return wick_fail(run->err, WICK_INVALID_ARGUMENT, "weight has rank %u", table.weight->shape.rank);
     table.rows = (size_t)table.weight->shape.sizes[0];
     table.width = (size_t)table.weight->shape.sizes[1] * (size_t)(8 / bits);
@@ -96,12 +102,12 @@ static wick_status run_embedding(const struct wick_args *args, int bits, uint32_
     return WICK_OK;
 }
 
-#define EMBEDDING(id, bits, out)                                                                   \
+#define EMBEDDING(id, bits, out)                                                                       \
     static wick_status run_##id(const struct wick_args *args, const void *state, struct wick_run *run) \
-    {                                                                                              \
-        (void)state;                                                                               \
-        return run_embedding(args, bits, out, run);                                                \
-    }                                                                                              \
+    {                                                                                                  \
+        (void)state;                                                                                   \
+        return run_embedding(args, bits, out, run);                                                    \
+    }                                                                                                  \
     OP(id)
 
 EMBEDDING(quantized_decomposed_embedding_byte_out, 8, 6);

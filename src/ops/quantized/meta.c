@@ -58,8 +58,14 @@ static wick_status like_float(const struct wick_args *args, uint32_t o, struct w
 
 static wick_status infer_quantize_5(const struct wick_args *args, struct wick_shape *outs, wick_error *err) { return like_with(args, 5, outs, err); }
 static wick_status infer_quantize_6(const struct wick_args *args, struct wick_shape *outs, wick_error *err) { return like_with(args, 6, outs, err); }
-static wick_status infer_dequantize_6(const struct wick_args *args, struct wick_shape *outs, wick_error *err) { return like_float(args, 6, outs, err); }
-static wick_status infer_dequantize_7(const struct wick_args *args, struct wick_shape *outs, wick_error *err) { return like_float(args, 7, outs, err); }
+static wick_status infer_dequantize_6(const struct wick_args *args, struct wick_shape *outs, wick_error *err)
+{
+    return like_float(args, 6, outs, err);
+}
+static wick_status infer_dequantize_7(const struct wick_args *args, struct wick_shape *outs, wick_error *err)
+{
+    return like_float(args, 7, outs, err);
+}
 
 OP(quantized_decomposed_quantize_per_tensor_out, "quantized_decomposed::quantize_per_tensor.out", "TFIIII>T", infer_quantize_5);
 OP(quantized_decomposed_quantize_per_tensor_Tensor_out, "quantized_decomposed::quantize_per_tensor.Tensor_out", "TTTIII>T", infer_quantize_5);
@@ -89,14 +95,14 @@ static wick_status infer_rows_dtype(const struct wick_args *args, int per_byte, 
     return infer_rows(args, per_byte, dtype, outs, err);
 }
 
-#define EMBEDDING(width, per_byte)                                                                 \
-    static wick_status infer_embedding_##width(const struct wick_args *args, struct wick_shape *outs, wick_error *err) \
-    {                                                                                              \
-        return infer_rows(args, per_byte, wick_arg_tensor(args, 1)->shape.dtype, outs, err);       \
-    }                                                                                              \
+#define EMBEDDING(width, per_byte)                                                                                             \
+    static wick_status infer_embedding_##width(const struct wick_args *args, struct wick_shape *outs, wick_error *err)         \
+    {                                                                                                                          \
+        return infer_rows(args, per_byte, wick_arg_tensor(args, 1)->shape.dtype, outs, err);                                   \
+    }                                                                                                                          \
     static wick_status infer_embedding_##width##_dtype(const struct wick_args *args, struct wick_shape *outs, wick_error *err) \
-    {                                                                                              \
-        return infer_rows_dtype(args, per_byte, outs, err);                                        \
+    {                                                                                                                          \
+        return infer_rows_dtype(args, per_byte, outs, err);                                                                    \
     }
 
 EMBEDDING(byte, 1)
@@ -127,7 +133,10 @@ static wick_status infer_product(const struct wick_args *args, bool transposed, 
     return WICK_OK;
 }
 
-static wick_status infer_mixed_mm(const struct wick_args *args, struct wick_shape *outs, wick_error *err) { return infer_product(args, false, outs, err); }
+static wick_status infer_mixed_mm(const struct wick_args *args, struct wick_shape *outs, wick_error *err)
+{
+    return infer_product(args, false, outs, err);
+}
 
 static wick_status infer_mixed_linear(const struct wick_args *args, struct wick_shape *outs, wick_error *err)
 {

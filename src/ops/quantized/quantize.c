@@ -21,14 +21,15 @@ static void range_of(const float *x, size_t n, float *low, float *high)
     *high = b;
 }
 
-static wick_status check_params(const struct wick_tensor *input, const struct wick_tensor *scales, const struct wick_tensor *zero_points, size_t count,
-                                struct wick_run *run)
+static wick_status check_params(const struct wick_tensor *input, const struct wick_tensor *scales, const struct wick_tensor *zero_points,
+                                size_t count, struct wick_run *run)
 {
     if (input->shape.dtype != WICK_DTYPE_F32 || scales->shape.dtype != WICK_DTYPE_F64 || zero_points->shape.dtype != WICK_DTYPE_I64)
         return wick_fail(run->err, WICK_INVALID_TYPE, "wants a FLOAT input, DOUBLE scales and LONG zero points, not %s, %s, %s",
                          wick_dtype_name(input->shape.dtype), wick_dtype_name(scales->shape.dtype), wick_dtype_name(zero_points->shape.dtype));
     if (wick_tensor_numel(scales) != count || wick_tensor_numel(zero_points) != count)
-        return wick_fail(run->err, WICK_INVALID_ARGUMENT, "outs have %zu and %zu elements, not %zu", wick_tensor_numel(scales), wick_tensor_numel(zero_points), count);
+        return wick_fail(run->err, WICK_INVALID_ARGUMENT, "outs have %zu and %zu elements, not %zu", wick_tensor_numel(scales),
+                         wick_tensor_numel(zero_points), count);
     return WICK_OK;
 }
 
@@ -40,7 +41,8 @@ KERNEL(quantized_decomposed_choose_qparams_Tensor_out)
     int64_t qmin = wick_arg_int(args, 1), qmax = wick_arg_int(args, 2);
     WICK_TRY(check_params(input, scale, zero_point, 1, run));
     if (qmin < INT32_MIN || qmax > INT32_MAX || qmin >= qmax || wick_tensor_numel(input) == 0)
-        return wick_fail(run->err, WICK_INVALID_ARGUMENT, "range [%lld, %lld] for %zu elements", (long long)qmin, (long long)qmax, wick_tensor_numel(input));
+        return wick_fail(run->err, WICK_INVALID_ARGUMENT, "range [%lld, %lld] for %zu elements", (long long)qmin, (long long)qmax,
+                         wick_tensor_numel(input));
     float low, high;
     range_of(input->data, wick_tensor_numel(input), &low, &high);
     wick_affine_choose(low, high, (int32_t)qmin, (int32_t)qmax, scale->data, zero_point->data);
@@ -101,7 +103,8 @@ static wick_status check_list(const struct wick_tensor *list, const char *what, 
     int dtype = list->shape.dtype;
     bool fits = integer ? !wick_dtype_is_float(dtype) && wick_cast_known(dtype) : dtype == WICK_DTYPE_F64 || dtype == WICK_DTYPE_F32;
     if (!fits) return wick_fail(run->err, WICK_INVALID_TYPE, "%s are %s", what, wick_dtype_name(dtype));
-    if (wick_tensor_numel(list) != count) return wick_fail(run->err, WICK_INVALID_ARGUMENT, "%zu %s for %zu channels", wick_tensor_numel(list), what, count);
+    if (wick_tensor_numel(list) != count)
+        return wick_fail(run->err, WICK_INVALID_ARGUMENT, "%zu %s for %zu channels", wick_tensor_numel(list), what, count);
     return WICK_OK;
 }
 
@@ -139,11 +142,13 @@ static struct rows per_token(const struct wick_tensor *from, struct wick_tensor 
     return rows;
 }
 
-static wick_status per_channel(struct rows *rows, const struct wick_tensor *from, struct wick_tensor *to, int64_t axis, bool quantize, struct wick_run *run)
+static wick_status per_channel(struct rows *rows, const struct wick_tensor *from, struct wick_tensor *to, int64_t axis, bool quantize,
+                               struct wick_run *run)
 {
     *rows = per_tensor(from, to, quantize);
     int dim = wick_dim_wrap(axis, from->shape.rank);
-    if (dim < 0 || from->shape.rank == 0) return wick_fail(run->err, WICK_INVALID_ARGUMENT, "axis %lld is outside a tensor of rank %u", (long long)axis, from->shape.rank);
+    if (dim < 0 || from->shape.rank == 0)
+        return wick_fail(run->err, WICK_INVALID_ARGUMENT, "axis %lld is outside a tensor of rank %u", (long long)axis, from->shape.rank);
     rows->inner = 1;
     for (int d = 0; d < dim; d++) rows->outer *= (size_t)from->shape.sizes[d];
     for (int d = dim + 1; d < from->shape.rank; d++) rows->inner *= (size_t)from->shape.sizes[d];
@@ -155,7 +160,8 @@ static wick_status per_channel(struct rows *rows, const struct wick_tensor *from
 static wick_status check_out_dtype(const struct wick_args *args, uint32_t k, const struct wick_tensor *out, struct wick_run *run)
 {
     if (wick_arg_int_or(args, k, out->shape.dtype) == out->shape.dtype) return WICK_OK;
-    return wick_fail(run->err, WICK_INVALID_TYPE, "out is %s, out_dtype asks for %lld", wick_dtype_name(out->shape.dtype), (long long)wick_arg_int(args, k));
+    return wick_fail(run->err, WICK_INVALID_TYPE, "out is %s, out_dtype asks for %lld", wick_dtype_name(out->shape.dtype),
+                     (long long)wick_arg_int(args, k));
 }
 
 KERNEL(quantized_decomposed_quantize_per_tensor_out)

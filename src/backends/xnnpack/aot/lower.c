@@ -264,4 +264,4 @@ static wick_status lower(struct wick_graph *g, const struct wick_partition *p, s
     return WICK_OK;
 }
 
-const struct wick_lowering wick_lowering_xnnpack = {.id = "XnnpackBackend", .claims = claims, .lower = lower};
+const struct wick_lowering wick_lowering_xnnpack = {.id = "XnnpackBackend", .section = "xnnpack", .claims = claims, .lower = lower};
