@@ -1,6 +1,6 @@
 /* Block types decode to what the independent `gguf` package says (tests/tools/make_gguf_blocks.py), in any range. */
 #include "checkpoint/blocks.h"
-#include "checkpoint/sample_files.h"
+#include "checkpoint/sample_files_test.h"
 #include "checkpoint/table.h"
 
 /* Calls check for each record of tests/data/gguf_blocks.bin. */

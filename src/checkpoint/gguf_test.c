@@ -1,5 +1,5 @@
 /* GGUF: metadata of every type, tensors, a large vocabulary, and hostile headers. */
-#include "checkpoint/sample_files.h"
+#include "checkpoint/sample_files_test.h"
 
 #include <stdio.h>
 

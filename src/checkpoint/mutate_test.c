@@ -1,6 +1,6 @@
 /* Mutated files of every format either open and read to the end, or fail with a message that names the file; and no
  * failure of an allocation leaks or crashes. Run under the sanitizers, this is the folder's guard. */
-#include "checkpoint/sample_files.h"
+#include "checkpoint/sample_files_test.h"
 #include "checkpoint/table.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* safetensors, one file and sharded: the reference implementation's rules, folders, and what is refused. */
-#include "checkpoint/sample_files.h"
+#include "checkpoint/sample_files_test.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* .pth files: views and dtypes as torch itself wrote them, the originals' checkpoints, and hostile archives and pickles. */
-#include "checkpoint/sample_files.h"
+#include "checkpoint/sample_files_test.h"
 
 /* tests/tools/make_torch_views.py: the file's tensors, one after the other, are torch_views.f32. */
 static void check_views(const char *name)

@@ -1,7 +1,7 @@
 /* Files of the original are described completely; hostile ones neither flood the output nor reach the terminal raw. */
 #include "base/json.h"
 #include "devtools/inspect.h"
-#include "pte/golden.h"
+#include "pte/golden_test.h"
 #include "pte/write.h"
 
 /* A backend whose payload is shown as its size. */

@@ -1,6 +1,6 @@
 /* Bundles of the original open, their program and their cases read; hostile ones are refused. */
 #include "pte/bundled.h"
-#include "pte/golden.h"
+#include "pte/golden_test.h"
 
 static void check_bundle(const char *name)
 {

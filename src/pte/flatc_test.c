@@ -1,7 +1,7 @@
 /* flatc, with the schema text we print, reads files of the original and of ours as our JSON printer does. */
-#include "flat/flatc.h"
+#include "flat/flatc_test.h"
 #include "pte/bundled.h"
-#include "pte/golden.h"
+#include "pte/golden_test.h"
 #include "pte/ptd.h"
 
 static void check_program(const char *path, void *user)

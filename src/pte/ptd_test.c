@@ -1,5 +1,5 @@
 /* Data files of the original open; one that is written reads back; hostile ones are refused. */
-#include "pte/golden.h"
+#include "pte/golden_test.h"
 #include "pte/ptd.h"
 #include "pte/write.h"
 

@@ -1,5 +1,5 @@
 /* Programs of the original open; the smallest complete one reads as documented; hostile ones are refused with the original's codes. */
-#include "pte/golden.h"
+#include "pte/golden_test.h"
 #include "pte/pte.h"
 
 /* ---- reading ---- */

@@ -1,6 +1,6 @@
 /* What is described and rendered reads back equal: every golden program, and small ones made here for what those lack. Descriptions
  * that the reader must refuse are made the same way. */
-#include "pte/golden.h"
+#include "pte/golden_test.h"
 
 #include "flat/print.h"
 #include "pte/write.h"

@@ -1,5 +1,5 @@
 /* Decoding, whole and token by token: characters are never split, and the parts are the whole. */
-#include "tok/sample.h"
+#include "tok/sample_test.h"
 
 #define SENTENCE_PIECE \
     "{\"type\":\"Sequence\",\"decoders\":[{\"type\":\"Replace\",\"pattern\":{\"String\":\"\xe2\x96\x81\"},\"content\":\" " \

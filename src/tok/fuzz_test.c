@@ -1,5 +1,5 @@
 /* Damaged tokenizer files and arbitrary texts: every outcome is a tokenizer that works or an error that names the file. */
-#include "tok/sample.h"
+#include "tok/sample_test.h"
 
 enum { ROUNDS = 1500 };
 

@@ -1,5 +1,5 @@
 /* Vocabularies of GGUF files: both kinds, what is refused, and that the tokenizer.json written from one gives the same ids. */
-#include "tok/sample.h"
+#include "tok/sample_test.h"
 
 #include "base/json.h"
 

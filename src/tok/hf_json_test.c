@@ -1,5 +1,5 @@
 /* tokenizer.json: every component on small examples, the rules of added tokens, and what a bad file is told. */
-#include "tok/sample.h"
+#include "tok/sample_test.h"
 
 #define SPLIT(pattern, behavior, invert) "{\"type\":\"Split\",\"pattern\":" pattern ",\"behavior\":\"" behavior "\",\"invert\":" invert "}"
 #define WHOLE ",\"ignore_merges\":true"

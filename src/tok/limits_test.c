@@ -1,6 +1,6 @@
 /* Texts that other tokenizers have stumbled on: long runs, thousands of added tokens, bytes that are not UTF-8. Time must stay
  * near linear and the stack flat. */
-#include "tok/sample.h"
+#include "tok/sample_test.h"
 
 #include "base/os.h"
 

@@ -1,5 +1,5 @@
 /* llama2.c files, in both layouts, made here; and what makes a file refused. */
-#include "tok/sample.h"
+#include "tok/sample_test.h"
 
 static void put_int(struct wick_buf *out, int32_t value)
 {

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE /* memfd_create */
 #include "fuzz.h"
 
-#include "checkpoint/sample_files.h"
+#include "checkpoint/sample_files_test.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
 
 #include "devtools/inspect.h"
 #include "pte/bundled.h"
-#include "pte/golden.h"
+#include "pte/golden_test.h"
 #include "pte/ptd.h"
 #include "pte/write.h"
 

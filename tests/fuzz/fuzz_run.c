@@ -1,6 +1,6 @@
 /* tests/fuzz/fuzz_run.c - mutated programs through the whole runtime: opened, bound, given inputs and run, or refused with a message. */
 #include "fuzz.h"
-#include "pte/golden.h"
+#include "pte/golden_test.h"
 
 #include "wick/runtime.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/os.h"
 #include "tok/patterns.h"
-#include "tok/sample.h"
+#include "tok/sample_test.h"
 
 static unsigned long loaded;
 

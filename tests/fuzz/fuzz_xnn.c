@@ -2,7 +2,7 @@
 #include "fuzz.h"
 
 #include "backends/xnnpack/fmt/payload.h"
-#include "pte/golden.h"
+#include "pte/golden_test.h"
 #include "pte/pte.h"
 
 static unsigned long accepted;

@@ -40,7 +40,7 @@ PUBLIC = {"base.h": "base", "runtime.h": "exec", "llm.h": "llm", "export.h": "ex
 ELSEWHERE = {"fixture.h": "tests", "ukernel/levels.h": "made by src/ukernel/CMakeLists.txt from isa.def"}
 
 # Templates and parts of tests: they want macros, constants or headers of the file that includes them.
-TEMPLATES = re.compile(r"(ukernel/generic/|\.tmpl\.h$|_test\.h$|/rig\.h$|/sample\.h$|/sample_files\.h$|pte/golden\.h$|flat/flatc\.h$)")
+TEMPLATES = re.compile(r"(ukernel/generic/|\.tmpl\.h$|_test\.h$)")
 
 NAMELESS = re.compile(r"^(utils?|misc|common|helpers?)([._-].*)?$")
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")

@@ -66,4 +66,7 @@ char *cli_read_file(const char *path, size_t *size, wick_error *err);
 /* "1,2,3" or "1 2 3" to ids; the error names the piece. free() them. */
 int64_t *cli_read_ids(const char *text, size_t *count, wick_error *err);
 
+/* version.c: what `wick --version` prints. */
+int cli_version(bool json);
+
 #endif

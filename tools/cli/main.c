@@ -1,6 +1,7 @@
 /* tools/cli/main.c - the `wick` command: picks the subcommand. */
 #include "cli.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +26,13 @@ static void print_help(FILE *to)
     fprintf(to, "\n`wick COMMAND --help` says more; `wick --version` what this build holds.\n");
 }
 
-int cli_version(bool json); /* version.c */
+/* Results that never reached their reader are a failure: a full disk behind a pipe, say. */
+static int check_output(int code)
+{
+    if (code != CLI_DONE || (fflush(stdout) == 0 && !ferror(stdout))) return code;
+    fprintf(stderr, "wick: error: standard output: cannot write: %s\n", strerror(errno));
+    return CLI_FAILED;
+}
 
 int main(int argc, char **argv)
 {
@@ -37,8 +44,8 @@ int main(int argc, char **argv)
         print_help(stdout);
         return CLI_DONE;
     }
-    if (strcmp(argv[1], "--version") == 0) return cli_version(argc > 2 && strcmp(argv[2], "--json") == 0);
+    if (strcmp(argv[1], "--version") == 0) return check_output(cli_version(argc > 2 && strcmp(argv[2], "--json") == 0));
     const struct cli_command *command = cli_find(argv[1]);
-    if (command) return command->run(argc - 1, argv + 1);
+    if (command) return check_output(command->run(argc - 1, argv + 1));
     return cli_usage_error("unknown command '%s'; `wick --help` lists them", argv[1]);
 }

@@ -28,6 +28,8 @@ struct run {
     int64_t *forced;
     size_t forced_count;
     FILE *logits;
+    const char *unwritten; /* what a callback could not write, and why: it stopped the generation */
+    int unwritten_errno;
     bool ids_only, first;
     double load_seconds;
     uint64_t load_start_ms, load_end_ms;
@@ -50,27 +52,31 @@ static uint64_t wall_ms(void)
 
 /* ---- callbacks ---- */
 
+static bool written(struct run *r, bool done, const char *where)
+{
+    if (done) return true;
+    r->unwritten = where;
+    r->unwritten_errno = errno;
+    return false;
+}
+
 static bool on_logits(void *user, const float *logits, size_t count)
 {
     struct run *r = user;
-    if (fwrite(logits, sizeof *logits, count, r->logits) == count) return true;
-    fprintf(stderr, "wick: error: %s: cannot write: %s\n", r->o.logits, strerror(errno));
-    return false;
+    return written(r, fwrite(logits, sizeof *logits, count, r->logits) == count, r->o.logits);
 }
 
 static bool on_token(void *user, int64_t id)
 {
     struct run *r = user;
-    printf(r->first ? "%" PRId64 : " %" PRId64, id);
+    bool done = printf(r->first ? "%" PRId64 : " %" PRId64, id) > 0 && fflush(stdout) == 0;
     r->first = false;
-    return fflush(stdout) == 0;
+    return written(r, done, "standard output");
 }
 
 static bool on_text(void *user, const char *text, size_t size)
 {
-    (void)user;
-    /* A reader that is gone ends the work. */
-    return fwrite(text, 1, size, stdout) == size && fflush(stdout) == 0;
+    return written(user, fwrite(text, 1, size, stdout) == size && fflush(stdout) == 0, "standard output");
 }
 
 static void cancel(void *user) { wick_session_cancel(user); }
@@ -234,7 +240,11 @@ static int generate(struct run *r)
         status = wick_generate(r->session, r->tokenizer, r->prompt.data, r->prompt.count, &options, &stats, &r->err);
         if (stats.generated_tokens > 0) printf("\n");
     }
-    if (r->logits && fclose(r->logits) != 0 && status == WICK_OK) status = r->err.status = WICK_ACCESS_FAILED;
+    if (r->logits && fclose(r->logits) != 0) written(r, r->unwritten != NULL, o->logits);
+    if (r->unwritten) {
+        status = r->err.status = WICK_ACCESS_FAILED;
+        snprintf(r->err.message, sizeof r->err.message, "%s: cannot write: %s", r->unwritten, strerror(r->unwritten_errno));
+    }
     if (stats.generated_tokens > 0 && !cli_settings.quiet) print_stats(r, &stats, o->stats ? o->stats : r->ids_only ? "none" : "text");
     return status == WICK_OK ? CLI_DONE : cli_fail(&r->err);
 }

@@ -5,8 +5,6 @@
 
 #include <stdio.h>
 
-int cli_version(bool json);
-
 static void print_names(const char *label, size_t (*count)(void), const char *(*name)(size_t), bool json, bool last)
 {
     size_t n = count();

@@ -1,7 +1,7 @@
 /* Every XNNPACK payload of the original's programs is parsed, and what is written of it parses to the same. */
 #include "backends/xnnpack/fmt/payload.h"
-#include "flat/flatc.h"
-#include "pte/golden.h"
+#include "flat/flatc_test.h"
+#include "pte/golden_test.h"
 #include "pte/pte.h"
 
 struct census {

@@ -3,7 +3,7 @@
 
 #include "backends/xnnpack/fmt/payload.h"
 #include "flat/build.h"
-#include "flat/flatc.h"
+#include "flat/flatc_test.h"
 
 #include <math.h>
 

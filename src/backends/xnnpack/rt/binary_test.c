@@ -1,5 +1,5 @@
 /* Elementwise nodes of one and two inputs against double arithmetic: every kind, every type, broadcasting, clamps. */
-#include "backends/xnnpack/rt/rig.h"
+#include "backends/xnnpack/rt/rig_test.h"
 #include "tensor/half.h"
 
 static double ref_unary(int kind, double x)

@@ -1,6 +1,6 @@
 /* Convolutions against direct loops in double: padding, strides, dilation, groups, multipliers, transposed; float, half,
  * dynamically and statically quantized. */
-#include "backends/xnnpack/rt/rig.h"
+#include "backends/xnnpack/rt/rig_test.h"
 #include "tensor/half.h"
 
 struct shape {

@@ -1,5 +1,5 @@
 /* Payloads that are old, wrong or hostile: what they expand into, or which error names the fault. */
-#include "backends/xnnpack/rt/rig.h"
+#include "backends/xnnpack/rt/rig_test.h"
 #include "tensor/half.h"
 
 #include <stdio.h>

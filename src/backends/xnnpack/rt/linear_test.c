@@ -1,6 +1,6 @@
 /* Fully connected nodes and products of computed matrices: every pair of types against double, whole-number parts and the
  * order of additions exactly, weights shared, threads and rows without influence. */
-#include "backends/xnnpack/rt/rig.h"
+#include "backends/xnnpack/rt/rig_test.h"
 #include "tensor/half.h"
 
 enum { K_MAX = 512, N_MAX = 80, M_MAX = 40 };

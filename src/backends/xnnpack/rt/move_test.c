@@ -1,5 +1,5 @@
 /* Movement nodes against plain index arithmetic, for all element widths, with sizes smaller than the bound. */
-#include "backends/xnnpack/rt/rig.h"
+#include "backends/xnnpack/rt/rig_test.h"
 
 /* Fills an argument so that every element tells its own index. */
 static void number(struct rig *r, uint32_t arg)

@@ -1,5 +1,5 @@
 /* Windows over images against direct loops in double. */
-#include "backends/xnnpack/rt/rig.h"
+#include "backends/xnnpack/rt/rig_test.h"
 
 struct window {
     int h, w, c, top, right, bottom, left, kh, kw, sh, sw, dh, dw;

@@ -1,4 +1,4 @@
-/* checkpoint/sample_files.h - for the tests of this folder: writes small checkpoints of each format, sound or bent. */
+/* checkpoint/sample_files_test.h - for the tests of this folder: writes small checkpoints of each format, sound or bent. */
 #ifndef WICK_CHECKPOINT_SAMPLE_FILES_H
 #define WICK_CHECKPOINT_SAMPLE_FILES_H
 

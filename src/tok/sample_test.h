@@ -1,4 +1,4 @@
-/* tok/sample.h - small tokenizers for the tests of this folder, written as tokenizer.json text. */
+/* tok/sample_test.h - small tokenizers for the tests of this folder, written as tokenizer.json text. */
 #ifndef WICK_TOK_SAMPLE_H
 #define WICK_TOK_SAMPLE_H
 

@@ -1,4 +1,4 @@
-/* xnnpack/rt/rig.h - for tests: builds a payload from plain structs, expands it, and runs its nodes one after the other.
+/* xnnpack/rt/rig_test.h - for tests: builds a payload from plain structs, expands it, and runs its nodes one after the other.
  *
  * The scheduler of the product plans memory and fuses; here every value has an exact heap block of its own, so that a
  * sanitizer sees each byte too far, and shapes are inferred anew in every run. */

@@ -1,4 +1,4 @@
-/* pte/golden.h - for tests: files of the golden set in memory, and the smallest complete program. */
+/* pte/golden_test.h - for tests: files of the golden set in memory, and the smallest complete program. */
 #ifndef WICK_PTE_GOLDEN_H
 #define WICK_PTE_GOLDEN_H
 

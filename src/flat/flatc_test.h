@@ -1,4 +1,4 @@
-/* flat/flatc.h - for tests: what `flatc` makes of a file with the schema text we print, compared with our own JSON. */
+/* flat/flatc_test.h - for tests: what `flatc` makes of a file with the schema text we print, compared with our own JSON. */
 #ifndef WICK_FLAT_FLATC_H
 #define WICK_FLAT_FLATC_H
 
