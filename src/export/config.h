@@ -14,11 +14,9 @@ enum wick_key {
 
 struct wick_config_value {
     bool null, given; /* given: by file or override, not the default */
-    union {
-        bool b;
-        int64_t i;
-        double d;
-    };
+    bool b;           /* the one of the key's type counts; the others are 0 */
+    int64_t i;
+    double d;
     const char *text; /* STRING; LIST and OBJECT as JSON */
 };
 

@@ -59,7 +59,7 @@ PROCESSOR_OWNERS = {"base/sha256.c": "SHA instructions", "base/pool_posix.c": "t
 # A name that is said outside of its folder and its .def list (by a file, or a folder with its slash), and why.
 SAID_ELSEWHERE = {
     ("ops/llama/", "llama"): "the namespace of operators",
-    ("export/config.c", "xnnpack"): "keys of the original's configuration",
+    ("export/config_check.c", "xnnpack"): "keys of the original's configuration",
     ("tok/gguf_vocab.c", "llama"): "the name of a tokenizer model in GGUF",
 }
 # Operators are named where calls are made or recognised; all else takes them from tables.
