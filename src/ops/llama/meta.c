@@ -57,6 +57,18 @@ static wick_status infer_delta_rule(const struct wick_args *args, struct wick_sh
 OP(llama_gated_delta_rule_out, "llama::gated_delta_rule.out", "TTTTTT>TT", infer_delta_rule);
 OP(llama_channelwise_gated_delta_rule_out, "llama::channelwise_gated_delta_rule.out", "TTTTTT>TT", infer_delta_rule);
 
+/* ---- experts: x [T, D]; the packed weights have one row an expert ---- */
+
+static wick_status infer_moe(const struct wick_args *args, struct wick_shape *outs, wick_error *err)
+{
+    const struct wick_shape *x = &wick_arg_tensor(args, 0)->shape;
+    if (x->rank != 2 || x->sizes[1] != wick_arg_int(args, 8)) return wick_fail(err, WICK_INVALID_ARGUMENT, "x is not [T, %lld]", (long long)wick_arg_int(args, 8));
+    outs[0] = wick_shape_make(WICK_DTYPE_F32, 2, x->sizes);
+    return WICK_OK;
+}
+
+OP(llama_quantized_moe_ffn_out, "llama::quantized_moe_ffn.out", "TTTTTIIIIIICF>T", infer_moe);
+
 /* [C, H, W] in tiles of t x t: [(H/t)(W/t), C, t, t]. */
 static wick_status infer_tile_crop(const struct wick_args *args, struct wick_shape *outs, wick_error *err)
 {
