@@ -4,7 +4,7 @@
  * read once for all its tokens; work is split over (expert, block of 8 rows of its matrix). Rows are summed over columns in one order whatever the number of
  * tokens, and a token's experts ascending. */
 #include "base/checked.h"
-#include "ops/llama/expert_weights.h"
+#include "ukernel/experts.h"
 #include "ops/ops.h"
 #include "ukernel/ukernels.h"
 

@@ -1,7 +1,7 @@
 /* llama::quantized_moe_ffn against a plain computation in double: both score functions, both widths of weights, ties, threads, cut sequences, and blobs
  * that must be refused. */
 #include "ops/call_test.h"
-#include "ops/llama/expert_weights.h"
+#include "ukernel/experts.h"
 #include "ops/ops.h"
 
 #include <math.h>

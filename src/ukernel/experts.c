@@ -1,5 +1,5 @@
-/* ops/llama/expert_weights.c - packing and unpacking of expert_weights.h, for the exporter and the kernel. */
-#include "ops/llama/expert_weights.h"
+/* ukernel/experts.c - packing and unpacking of experts.h, for the exporter and the kernel. */
+#include "ukernel/experts.h"
 
 #include <string.h>
 

@@ -1,12 +1,12 @@
-/* ops/llama/expert_weights.h - a quantized matrix as torchao's packed "8-bit activations, x-bit weights" blob in its universal format: what
+/* ukernel/experts.h - a quantized matrix as torchao's packed "8-bit activations, x-bit weights" blob in its universal format: what
  * llama::quantized_moe_ffn has one of per expert.
  *
  * 64 bytes of header (int32 each: 6712, the kind of packing: 1, bits, has zero points, has bias, 8, 16, 2, then zeros), then blocks of 8 rows. A block
  * is, group by group: for every 16 columns 128 values, then 8 scales (f32) and 8 sums of the group's values (i32). The 128 values stand as
  * [2 halves][8 rows][8 columns]; of 4 bits each, they are 4 runs of 32 values in 16 bytes: value i (+ 8) in the low, i + 16 in the high nibble of byte
  * i. The last block is filled up with rows of zeros. */
-#ifndef WICK_OPS_LLAMA_EXPERT_WEIGHTS_H
-#define WICK_OPS_LLAMA_EXPERT_WEIGHTS_H
+#ifndef WICK_UKERNEL_EXPERTS_H
+#define WICK_UKERNEL_EXPERTS_H
 
 #include "base/error.h"
 
