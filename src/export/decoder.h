@@ -1,4 +1,4 @@
-/* export/decoder.h - the graph of a Llama-type decoder; families call it with what sets them apart. */
+/* export/decoder.h - the graph of a Llama-type decoder; families call it with what sets them apart. Its parts are in decoder/. */
 #ifndef WICK_EXPORT_DECODER_H
 #define WICK_EXPORT_DECODER_H
 

@@ -1,23 +1,23 @@
-/* export/hparams.c - hyper-parameters from the three kinds of files. Next: the family's build. */
+/* export/hparams.c - hyper-parameters from params.json, and what follows from them. hparams_hf.c: config.json; hparams_gguf.c: GGUF.
+ * Next: the family's build. */
 #include "export/hparams.h"
 
 #include "base/json.h"
-#include "checkpoint/checkpoint.h"
+#include "base/str.h"
 
-#include <math.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 void wick_hparams_init(struct wick_hparams *h)
 {
     *h = (struct wick_hparams){.dim = 4096, .n_layers = 1, .n_heads = 32, .vocab_size = 512, .multiple_of = 256, .norm_eps = 1e-5, .rope_theta = 10000.0,
-                               .rope_scale_factor = 8, .low_freq_factor = 1, .high_freq_factor = 4, .old_context = 8192};
+                               .rope_scale_factor = 8, .low_freq_factor = 1, .high_freq_factor = 4, .old_context = 8192,
+                               .num_experts = 8, .num_activated_experts = 2, .moe_route_scale = 1, .linear_conv_kernel_dim = 4};
 }
 
 /* ---- params.json ---- */
 
-enum kind { INT, REAL, FLAG };
+enum kind { INT, REAL, FLAG, LAYERS, SCORE };
 static const struct {
     const char *name;
     enum kind kind;
@@ -38,11 +38,26 @@ static const struct {
     {"use_scaled_rope", FLAG, offsetof(struct wick_hparams, use_scaled_rope)},
     {"rope_scale_factor", REAL, offsetof(struct wick_hparams, rope_scale_factor)},
     {"high_freq_factor", REAL, offsetof(struct wick_hparams, high_freq_factor)},
+    {"attention_qkv_bias", FLAG, offsetof(struct wick_hparams, attention_qkv_bias)},
+    {"layer_types", LAYERS, 0},
+    {"moe", FLAG, offsetof(struct wick_hparams, moe)},
+    {"num_experts", INT, offsetof(struct wick_hparams, num_experts)},
+    {"num_activated_experts", INT, offsetof(struct wick_hparams, num_activated_experts)},
+    {"moe_hidden_dim", INT, offsetof(struct wick_hparams, moe_hidden_dim)},
+    {"moe_shared_expert_hidden_dim", INT, offsetof(struct wick_hparams, moe_shared_expert_hidden_dim)},
+    {"moe_use_expert_bias", FLAG, offsetof(struct wick_hparams, moe_use_expert_bias)},
+    {"moe_score_func", SCORE, offsetof(struct wick_hparams, moe_score_func)},
+    {"moe_route_scale", REAL, offsetof(struct wick_hparams, moe_route_scale)},
+    {"linear_conv_kernel_dim", INT, offsetof(struct wick_hparams, linear_conv_kernel_dim)},
+    {"linear_key_head_dim", INT, offsetof(struct wick_hparams, linear_key_head_dim)},
+    {"linear_value_head_dim", INT, offsetof(struct wick_hparams, linear_value_head_dim)},
+    {"linear_num_key_heads", INT, offsetof(struct wick_hparams, linear_num_key_heads)},
+    {"linear_num_value_heads", INT, offsetof(struct wick_hparams, linear_num_value_heads)},
 };
 
 /* Keys that describe the tokenizer or the training only, and keys whose one value this build has. */
 static const char *const without_effect[] = {"bos_idx", "eos_idx", "bos_count", "eos_count", "max_seq_len", "max_context_len", "max_batch_size", "device", "norm_type", "act_fn", NULL};
-static const char *const needs_false[] = {"use_hf_rope", "attention_qkv_bias", "use_qk_norm", "qk_norm_before_rope", "moe", "use_q_gate", "use_attn_o_gate", "use_attn_o_norm",
+static const char *const needs_false[] = {"use_hf_rope", "use_qk_norm", "qk_norm_before_rope", "use_q_gate", "use_attn_o_gate", "use_attn_o_norm",
                                           "rms_norm_add_unit_offset", "use_residual_gate", "use_ffn_learnable_scales", "post_attention_norm", "post_ffn_norm", NULL};
 
 static bool in_list(const char *name, const char *const *list)
@@ -52,17 +67,63 @@ static bool in_list(const char *name, const char *const *list)
     return false;
 }
 
+static const char *const kind_names[] = {
+    [WICK_LAYER_ATTENTION] = "attention", [WICK_LAYER_CONV] = "conv", [WICK_LAYER_LINEAR_ATTENTION] = "linear_attention", [WICK_LAYER_SKIP_ATTENTION] = "skip_attention"};
+
+const char *wick_layer_kind_name(enum wick_layer_kind kind) { return kind_names[kind]; }
+
+enum wick_layer_kind wick_layer_kind_of(const char *name)
+{
+    for (int kind = 0; kind < WICK_LAYER_KIND_COUNT; kind++)
+        if (strcmp(kind_names[kind], name) == 0) return (enum wick_layer_kind)kind;
+    return WICK_LAYER_ATTENTION;
+}
+
+enum wick_layer_kind wick_hparams_layer_kind(const struct wick_hparams *h, int layer)
+{
+    return layer < h->layer_kind_count ? (enum wick_layer_kind)h->layer_kinds[layer] : WICK_LAYER_ATTENTION;
+}
+
+static bool set_layers(struct wick_hparams *h, const json_t *value)
+{
+    size_t i;
+    const json_t *item;
+    if (!json_is_array(value) || json_array_size(value) > WICK_LAYERS_MAX) return false;
+    json_array_foreach((json_t *)(uintptr_t)value, i, item)
+    {
+        if (!json_is_string(item)) return false;
+        h->layer_kinds[i] = (uint8_t)wick_layer_kind_of(json_string_value(item));
+    }
+    h->layer_kind_count = (int)json_array_size(value);
+    return true;
+}
+
+static bool set_score(enum wick_moe_score *score, const json_t *value)
+{
+    static const char *const names[] = {[WICK_MOE_SOFTMAX] = "softmax", [WICK_MOE_SIGMOID] = "sigmoid", [WICK_MOE_SOFTMAX_ALL] = "softmax_all"};
+    for (size_t i = 0; json_is_string(value) && i < WICK_ARRAY_SIZE(names); i++)
+        if (strcmp(names[i], json_string_value(value)) == 0) return *score = (enum wick_moe_score)i, true;
+    return false;
+}
+
+static bool set_value(struct wick_hparams *h, enum kind kind, void *at, const json_t *value)
+{
+    switch (kind) {
+    case INT: return json_is_integer(value) && (*(int64_t *)at = json_integer_value(value), true);
+    case REAL: return json_is_number(value) && (*(double *)at = json_number_value(value), true);
+    case FLAG: return json_is_boolean(value) && (*(bool *)at = json_is_true(value), true);
+    case LAYERS: return set_layers(h, value);
+    case SCORE: return set_score(at, value);
+    }
+    return false;
+}
+
 static wick_status set_param(struct wick_hparams *h, const char *path, const char *name, const json_t *value, wick_error *err)
 {
     for (size_t i = 0; i < WICK_ARRAY_SIZE(known); i++) {
         if (strcmp(known[i].name, name) != 0) continue;
-        char *at = (char *)h + known[i].offset;
-        if (json_is_null(value)) return WICK_OK;
-        if (known[i].kind == INT && json_is_integer(value)) *(int64_t *)(void *)at = json_integer_value(value);
-        else if (known[i].kind == REAL && json_is_number(value)) *(double *)(void *)at = json_number_value(value);
-        else if (known[i].kind == FLAG && json_is_boolean(value)) *(bool *)at = json_is_true(value);
-        else return wick_fail(err, WICK_INVALID_CONFIG, "%s: %s has a value of the wrong kind", path, name);
-        return WICK_OK;
+        if (json_is_null(value) || set_value(h, known[i].kind, (char *)h + known[i].offset, value)) return WICK_OK;
+        return wick_fail(err, WICK_INVALID_CONFIG, "%s: %s has a value of the wrong kind", path, name);
     }
     if (in_list(name, without_effect) || json_is_null(value)) return WICK_OK;
     if (in_list(name, needs_false)) return json_is_false(value) ? WICK_OK : wick_fail(err, WICK_NOT_SUPPORTED, "%s: %s: not supported", path, name);
@@ -85,103 +146,6 @@ wick_status wick_hparams_load(struct wick_hparams *h, const char *path, wick_err
     return status;
 }
 
-/* ---- config.json ---- */
-
-static int64_t int_of(const json_t *root, const char *name, int64_t absent)
-{
-    const json_t *v = json_object_get(root, name);
-    return json_is_integer(v) ? json_integer_value(v) : absent;
-}
-
-static double real_of(const json_t *root, const char *name, double absent)
-{
-    const json_t *v = json_object_get(root, name);
-    return json_is_number(v) ? json_number_value(v) : absent;
-}
-
-static wick_status read_rope_scaling(struct wick_hparams *h, const char *path, const json_t *rope, wick_error *err)
-{
-    if (!json_is_object(rope)) return WICK_OK;
-    h->rope_theta = real_of(rope, "rope_theta", h->rope_theta);
-    const json_t *type = json_object_get(rope, "rope_type");
-    if (!type) type = json_object_get(rope, "type");
-    const char *name = json_is_string(type) ? json_string_value(type) : "default";
-    if (strcmp(name, "default") == 0) return WICK_OK;
-    if (strcmp(name, "llama3") != 0) return wick_fail(err, WICK_NOT_SUPPORTED, "%s: rope_scaling of type %s: not supported", path, name);
-    h->use_scaled_rope = h->rope_scale_given = true;
-    h->rope_scale_factor = real_of(rope, "factor", 8);
-    h->low_freq_factor = real_of(rope, "low_freq_factor", 1);
-    h->high_freq_factor = real_of(rope, "high_freq_factor", 4);
-    h->old_context = real_of(rope, "original_max_position_embeddings", 8192);
-    return WICK_OK;
-}
-
-wick_status wick_hparams_load_hf(struct wick_hparams *h, const char *path, wick_error *err)
-{
-    json_t *root;
-    WICK_TRY(wick_json_load(&root, path, WICK_INVALID_CONFIG, err));
-    wick_status status = json_is_object(root) ? WICK_OK : wick_fail(err, WICK_INVALID_CONFIG, "%s: no JSON object", path);
-    if (status == WICK_OK) {
-        h->dim = int_of(root, "hidden_size", h->dim);
-        h->n_layers = int_of(root, "num_hidden_layers", h->n_layers);
-        h->n_heads = int_of(root, "num_attention_heads", h->n_heads);
-        h->n_kv_heads = int_of(root, "num_key_value_heads", h->n_kv_heads);
-        h->head_dim = int_of(root, "head_dim", h->head_dim);
-        h->hidden_dim = int_of(root, "intermediate_size", h->hidden_dim);
-        h->vocab_size = int_of(root, "vocab_size", h->vocab_size);
-        h->norm_eps = real_of(root, "rms_norm_eps", h->norm_eps);
-        h->rope_theta = real_of(root, "rope_theta", h->rope_theta);
-        h->tied_embeddings = json_is_true(json_object_get(root, "tie_word_embeddings"));
-        status = read_rope_scaling(h, path, json_object_get(root, "rope_scaling"), err);
-        if (status == WICK_OK) status = read_rope_scaling(h, path, json_object_get(root, "rope_parameters"), err);
-        if (status == WICK_OK && (json_is_true(json_object_get(root, "attention_bias")) || json_is_true(json_object_get(root, "mlp_bias"))))
-            status = wick_fail(err, WICK_NOT_SUPPORTED, "%s: attention_bias or mlp_bias: not supported", path);
-    }
-    json_decref(root);
-    return status;
-}
-
-/* ---- GGUF ---- */
-
-/* Llama 3.1's scaling is stored as one divisor a frequency. */
-static wick_status read_rope_factors(struct wick_hparams *h, const struct wick_checkpoint *ckpt, wick_error *err)
-{
-    const struct wick_ckpt_tensor *factors = wick_checkpoint_find(ckpt, "rope_freqs.weight");
-    if (!factors) return WICK_OK;
-    if (factors->numel > WICK_ARRAY_SIZE(h->rope_factors)) return wick_fail(err, WICK_NOT_SUPPORTED, "GGUF: rope_freqs.weight has %llu values", (unsigned long long)factors->numel);
-    h->rope_factor_count = (int)factors->numel;
-    return wick_ckpt_read_f32(factors, 0, factors->numel, h->rope_factors, err);
-}
-
-wick_status wick_hparams_load_gguf(struct wick_hparams *h, const struct wick_checkpoint *ckpt, wick_error *err)
-{
-    struct wick_str arch, scaling;
-    char key[128];
-    WICK_TRY(wick_checkpoint_meta_str(ckpt, "general.architecture", &arch, err));
-    int n = (int)WICK_MIN(arch.size, (size_t)64);
-    const struct {
-        const char *name;
-        int64_t *to;
-    } ints[] = {{"embedding_length", &h->dim}, {"block_count", &h->n_layers}, {"attention.head_count", &h->n_heads}, {"attention.head_count_kv", &h->n_kv_heads},
-                {"attention.key_length", &h->head_dim}, {"feed_forward_length", &h->hidden_dim}, {"vocab_size", &h->vocab_size}};
-    /* Absent keys leave the defaults; finish() judges the values. */
-    for (size_t i = 0; i < WICK_ARRAY_SIZE(ints); i++) {
-        snprintf(key, sizeof key, "%.*s.%s", n, arch.data, ints[i].name);
-        (void)wick_checkpoint_meta_int(ckpt, key, ints[i].to, NULL);
-    }
-    snprintf(key, sizeof key, "%.*s.attention.layer_norm_rms_epsilon", n, arch.data);
-    (void)wick_checkpoint_meta_float(ckpt, key, &h->norm_eps, NULL);
-    snprintf(key, sizeof key, "%.*s.rope.freq_base", n, arch.data);
-    (void)wick_checkpoint_meta_float(ckpt, key, &h->rope_theta, NULL);
-    const struct wick_ckpt_tensor *embedding = wick_checkpoint_find(ckpt, "token_embd.weight");
-    if (embedding && embedding->rank == 2) h->vocab_size = embedding->sizes[0];
-    h->tied_embeddings = !wick_checkpoint_find(ckpt, "output.weight");
-    snprintf(key, sizeof key, "%.*s.rope.scaling.type", n, arch.data);
-    if (wick_checkpoint_meta_str(ckpt, key, &scaling, NULL) == WICK_OK && !wick_str_is(scaling, "none"))
-        return wick_fail(err, WICK_NOT_SUPPORTED, "GGUF: %s=%.*s: not supported", key, (int)WICK_MIN(scaling.size, (size_t)64), scaling.data);
-    return read_rope_factors(h, ckpt, err);
-}
-
 /* ---- derived ---- */
 
 wick_status wick_hparams_finish(struct wick_hparams *h, wick_error *err)
@@ -196,12 +160,14 @@ wick_status wick_hparams_finish(struct wick_hparams *h, wick_error *err)
     const struct {
         const char *name;
         int64_t value, max;
-    } limits[] = {{"dim", h->dim, 1 << 20}, {"n_layers", h->n_layers, 4096}, {"n_heads", h->n_heads, 4096}, {"n_kv_heads", h->n_kv_heads, 4096},
+    } limits[] = {{"dim", h->dim, 1 << 20}, {"n_layers", h->n_layers, WICK_LAYERS_MAX}, {"n_heads", h->n_heads, 4096}, {"n_kv_heads", h->n_kv_heads, 4096},
                   {"head_dim", h->head_dim, 4096}, {"hidden_dim", h->hidden_dim, 1 << 22}, {"vocab_size", h->vocab_size, 1 << 24}};
     for (size_t i = 0; i < WICK_ARRAY_SIZE(limits); i++)
         if (limits[i].value < 1 || limits[i].value > limits[i].max)
             return wick_fail(err, WICK_INVALID_CONFIG, "hyper-parameter %s: %lld is not in 1..%lld", limits[i].name, (long long)limits[i].value, (long long)limits[i].max);
     if (h->n_heads % h->n_kv_heads) return wick_fail(err, WICK_INVALID_CONFIG, "n_heads %lld is no multiple of n_kv_heads %lld", (long long)h->n_heads, (long long)h->n_kv_heads);
+    if (h->layer_kind_count && h->layer_kind_count < h->n_layers)
+        return wick_fail(err, WICK_INVALID_CONFIG, "layer_types has %d entries, the model %lld layers", h->layer_kind_count, (long long)h->n_layers);
     if (h->rope_factor_count && h->rope_factor_count != h->head_dim / 2)
         return wick_fail(err, WICK_INVALID_CONFIG, "rope has %d factors, head_dim %lld wants half as many", h->rope_factor_count, (long long)h->head_dim);
     if (h->head_dim % 2) return wick_fail(err, WICK_INVALID_CONFIG, "head_dim %lld is odd", (long long)h->head_dim);

@@ -6,6 +6,14 @@
 
 struct wick_checkpoint;
 
+#define WICK_LAYERS_MAX 1024
+
+/* What stands in the first half of a layer: params.json's layer_types. */
+enum wick_layer_kind { WICK_LAYER_ATTENTION, WICK_LAYER_CONV, WICK_LAYER_LINEAR_ATTENTION, WICK_LAYER_SKIP_ATTENTION, WICK_LAYER_KIND_COUNT };
+enum wick_ffn_kind { WICK_FFN_DENSE, WICK_FFN_MOE };
+/* How experts' scores become their weights. */
+enum wick_moe_score { WICK_MOE_SOFTMAX, WICK_MOE_SIGMOID, WICK_MOE_SOFTMAX_ALL };
+
 struct wick_hparams {
     int64_t dim, n_layers, n_heads, n_kv_heads, head_dim, hidden_dim, vocab_size, multiple_of;
     double ffn_dim_multiplier; /* 0: absent */
@@ -15,6 +23,15 @@ struct wick_hparams {
     bool rope_scale_given;     /* the checkpoint itself says the factor (Hugging Face), not the model class */
     int rope_factor_count;     /* divisors of the frequencies, stored by the checkpoint (GGUF); 0: none */
     float rope_factors[512];
+    bool attention_qkv_bias;
+    uint8_t layer_kinds[WICK_LAYERS_MAX]; /* enum wick_layer_kind */
+    int layer_kind_count;      /* 0: every layer is attention */
+    bool moe;
+    int64_t num_experts, num_activated_experts, moe_hidden_dim, moe_shared_expert_hidden_dim; /* hidden dims: 0 absent */
+    bool moe_use_expert_bias;
+    enum wick_moe_score moe_score_func;
+    double moe_route_scale;
+    int64_t linear_conv_kernel_dim, linear_key_head_dim, linear_value_head_dim, linear_num_key_heads, linear_num_value_heads; /* 0: head_dim, n_heads */
     bool tied_embeddings;      /* the head is the embedding when the checkpoint has no head of its own */
 };
 
@@ -29,6 +46,10 @@ wick_status wick_hparams_load_hf(struct wick_hparams *h, const char *path, wick_
 wick_status wick_hparams_load_gguf(struct wick_hparams *h, const struct wick_checkpoint *ckpt, wick_error *err);
 /* Derived values (n_kv_heads, head_dim, hidden_dim) and limits. */
 wick_status wick_hparams_finish(struct wick_hparams *h, wick_error *err);
+enum wick_layer_kind wick_hparams_layer_kind(const struct wick_hparams *h, int layer);
+/* The kind of a name in layer_types: anything unknown is attention, as the original has it. */
+enum wick_layer_kind wick_layer_kind_of(const char *name);
+const char *wick_layer_kind_name(enum wick_layer_kind kind);
 /* Parameters of the model, embedding and head once each. */
 uint64_t wick_hparams_parameters(const struct wick_hparams *h, bool separate_head);
 

@@ -1,0 +1,63 @@
+/* export/decoder/build.c - a Llama-type decoder as operator calls: inputs, embedding, layers, head. Next: quantize.c, partition.c. */
+#include "export/decoder/parts.h"
+
+uint32_t wick_decoder_weight(struct wick_decoder *d, int layer, const char *name, int64_t rows, int64_t columns)
+{
+    struct wick_source *source = NULL;
+    wick_error err;
+    if (d->g->status != WICK_OK) return WICK_NO_VALUE;
+    if (wick_weights_find(d->b->weights, layer, name, rows, columns, &source, &err) != WICK_OK) {
+        wick_graph_fail(d->g, err.status, "%s", err.message);
+        return WICK_NO_VALUE;
+    }
+    const char *full = layer >= 0 ? wick_graph_name(d->g, "layers.%d.%s", layer, name) : wick_graph_name(d->g, "%s", name);
+    return wick_graph_constant(d->g, full, wick_source_cast(&d->g->arena, source, WICK_DTYPE_F32));
+}
+
+uint32_t wick_decoder_table(struct wick_decoder *d, const char *name, int dtype, int rows, int columns, const void *data)
+{
+    int32_t sizes[2] = {rows, columns};
+    struct wick_shape shape = wick_shape_make(dtype, 2, sizes);
+    return wick_graph_constant(d->g, name, wick_source_of_bytes(&d->g->arena, &shape, data));
+}
+
+uint32_t wick_decoder_state(struct wick_decoder *d, int layer, const char *name, const struct wick_shape *shape)
+{
+    return wick_graph_state(d->g, wick_graph_name(d->g, "layers.%d.%s", layer, name), shape);
+}
+
+uint32_t wick_decoder_rows(struct wick_decoder *d, uint32_t from, int64_t dim, uint32_t start, uint32_t end)
+{
+    return wick_graph_call(d->g, "aten::slice_copy.Tensor_out", 5, from, wick_graph_int(d->g, dim), start, end, wick_graph_int(d->g, 1));
+}
+
+static uint32_t embed(struct wick_decoder *d)
+{
+    struct wick_graph *g = d->g;
+    wick_graph_scope(g, "tok_embeddings");
+    uint32_t table = wick_decoder_weight(d, -1, "tok_embeddings.weight", d->h->vocab_size, d->h->dim);
+    return wick_graph_call(g, "aten::embedding.out", 5, table, d->tokens, wick_graph_int(g, -1), wick_graph_bool(g, false), wick_graph_bool(g, false));
+}
+
+/* The head over the last position, or over all. */
+static uint32_t head(struct wick_decoder *d, uint32_t x)
+{
+    struct wick_graph *g = d->g;
+    wick_graph_scope(g, "output");
+    if (!d->b->full_logits) x = wick_graph_call(g, "aten::select_copy.int_out", 3, x, wick_graph_int(g, 1), wick_graph_int(g, -1));
+    x = wick_decoder_norm(d, -1, "norm", x, d->h->dim);
+    return wick_decoder_linear(d, -1, "output", x, d->h->vocab_size, d->h->dim, false);
+}
+
+wick_status wick_decoder_build(struct wick_graph *g, const struct wick_model_build *build)
+{
+    struct wick_decoder d = {.g = g, .b = build, .h = build->hparams, .input_pos = WICK_NO_VALUE};
+    int32_t sizes[2] = {1, build->tokens};
+    struct wick_shape shape = wick_shape_make(WICK_DTYPE_I64, 2, sizes);
+    d.tokens = wick_graph_input(g, "tokens", &shape);
+    wick_decoder_positions(&d);
+    uint32_t x = embed(&d);
+    for (int layer = 0; layer < (int)d.h->n_layers && g->status == WICK_OK; layer++) x = wick_decoder_layer(&d, layer, x);
+    wick_graph_output(g, head(&d, x));
+    return wick_graph_status(g, build->err);
+}

@@ -1,0 +1,82 @@
+/* export/decoder/cache.c - the KV cache of a layer and attention over it, by the custom operators or by portable ones. */
+#include "export/decoder/parts.h"
+
+#include <math.h>
+
+static uint32_t permute(struct wick_decoder *d, uint32_t x, int a, int b, int c, int e)
+{
+    return wick_graph_call(d->g, "aten::permute_copy.out", 2, x, wick_graph_ints(d->g, 4, (int64_t)a, (int64_t)b, (int64_t)c, (int64_t)e));
+}
+
+static uint32_t cache(struct wick_decoder *d, int layer, const char *name, int64_t a, int64_t b)
+{
+    int32_t sizes[4] = {1, (int32_t)a, (int32_t)b, (int32_t)d->h->head_dim};
+    struct wick_shape shape = wick_shape_make(WICK_DTYPE_F32, 4, sizes);
+    return wick_decoder_state(d, layer, name, &shape);
+}
+
+/* By the custom operators: caches (1, C, K, D), written and read in place. */
+static uint32_t custom_attention(struct wick_decoder *d, int layer, uint32_t q, uint32_t k, uint32_t v)
+{
+    struct wick_graph *g = d->g;
+    uint32_t k_cache = cache(d, layer, "attention.kv_cache.k_cache", d->b->context, d->h->n_kv_heads);
+    uint32_t v_cache = cache(d, layer, "attention.kv_cache.v_cache", d->b->context, d->h->n_kv_heads);
+    wick_graph_call(g, "llama::update_cache.out", 3, k, k_cache, d->start);
+    wick_graph_call(g, "llama::update_cache.out", 3, v, v_cache, d->start);
+    return wick_graph_call(g, "llama::custom_sdpa.out", 8, q, k_cache, v_cache, d->start, wick_graph_none(g), wick_graph_double(g, 0.0), wick_graph_bool(g, true),
+                           wick_graph_none(g));
+}
+
+/* Writes x (1, K, S, D) into rows `positions` of a cache (1, K, C, D) and gives the whole cache. */
+static uint32_t write_cache(struct wick_decoder *d, uint32_t to, uint32_t x)
+{
+    struct wick_graph *g = d->g;
+    const uint32_t where[3] = {WICK_NO_VALUE, WICK_NO_VALUE, d->positions};
+    uint32_t written = wick_graph_call(g, "aten::index_put.out", 4, to, wick_graph_optional_tensors(g, where, 3), x, wick_graph_bool(g, false));
+    wick_graph_effect(g, "aten::copy_", 3, to, written, wick_graph_bool(g, false));
+    return written;
+}
+
+/* scores (K, H/K * S, T) hidden where a query may not see, normalised. As (H, S, T) they meet the mask (S, T). */
+static uint32_t masked_softmax(struct wick_decoder *d, uint32_t scores)
+{
+    struct wick_graph *g = d->g;
+    uint32_t sizes[3] = {wick_graph_int(g, d->h->n_heads), wick_graph_int(g, -1), 0};
+    sizes[2] = d->b->kv_cache ? wick_graph_int(g, d->b->context)
+                              : wick_graph_number(g, "aten::sym_size.int", wick_decoder_int(d->b->tokens), 2, d->visible, wick_graph_int(g, 1));
+    scores = wick_graph_call(g, "aten::view_copy.out", 2, scores, wick_graph_int_list(g, sizes, 3));
+    scores = wick_graph_call(g, "aten::where.self_out", 3, d->visible, scores, d->minus_infinity);
+    scores = wick_graph_call(g, "aten::_softmax.out", 3, scores, wick_graph_int(g, -1), wick_graph_bool(g, false));
+    sizes[0] = wick_graph_int(g, d->h->n_kv_heads);
+    return wick_graph_call(g, "aten::view_copy.out", 2, scores, wick_graph_int_list(g, sizes, 3));
+}
+
+/* By portable operators. Query heads that share a kv head are rows of one product, so k and v are never repeated:
+ * scores (K, H/K * S, T) = q (K, H/K * S, D) x k (K, D, T). */
+static uint32_t plain_attention(struct wick_decoder *d, int layer, uint32_t q, uint32_t k, uint32_t v)
+{
+    struct wick_graph *g = d->g;
+    int64_t heads = d->h->n_heads, kv = d->h->n_kv_heads, dim = d->h->head_dim;
+    q = permute(d, q, 0, 2, 1, 3);
+    k = permute(d, k, 0, 2, 1, 3);
+    v = permute(d, v, 0, 2, 1, 3);
+    if (d->b->kv_cache) {
+        k = write_cache(d, cache(d, layer, "attention.kv_cache.k_cache", kv, d->b->context), k);
+        v = write_cache(d, cache(d, layer, "attention.kv_cache.v_cache", kv, d->b->context), v);
+    }
+    uint32_t keys = permute(d, k, 0, 1, 3, 2);
+    uint32_t q3 = wick_graph_call(g, "aten::view_copy.out", 2, q, wick_graph_ints(g, 3, kv, (int64_t)-1, dim));
+    uint32_t k3 = wick_graph_call(g, "aten::view_copy.out", 2, keys, wick_graph_ints(g, 3, kv, dim, (int64_t)-1));
+    uint32_t v3 = wick_graph_call(g, "aten::view_copy.out", 2, v, wick_graph_ints(g, 3, kv, (int64_t)-1, dim));
+    uint32_t scores = wick_graph_call(g, "aten::bmm.out", 2, q3, k3);
+    scores = wick_graph_call(g, "aten::mul.Scalar_out", 2, scores, wick_graph_double(g, 1.0 / sqrt((double)dim)));
+    scores = masked_softmax(d, scores);
+    uint32_t mixed = wick_graph_call(g, "aten::bmm.out", 2, scores, v3);
+    mixed = wick_graph_call(g, "aten::view_copy.out", 2, mixed, wick_graph_ints(g, 4, (int64_t)1, heads, (int64_t)-1, dim));
+    return permute(d, mixed, 0, 2, 1, 3);
+}
+
+uint32_t wick_decoder_attend(struct wick_decoder *d, int layer, uint32_t q, uint32_t k, uint32_t v)
+{
+    return d->b->custom_sdpa ? custom_attention(d, layer, q, k, v) : plain_attention(d, layer, q, k, v);
+}

@@ -1,0 +1,77 @@
+/* export/decoder/parts.h - what the parts of a decoder share while its graph is built. Shapes: S tokens of a call, H query heads, K kv heads,
+ * D head dim, C context. Values are (1, S, dim) between parts. Failures stick in the graph: no part checks after each call. */
+#ifndef WICK_EXPORT_DECODER_PARTS_H
+#define WICK_EXPORT_DECODER_PARTS_H
+
+#include "export/decoder.h"
+
+struct wick_decoder {
+    struct wick_graph *g;
+    const struct wick_model_build *b;
+    const struct wick_hparams *h;
+    uint32_t tokens;         /* (1, S) i64: the input */
+    uint32_t input_pos;      /* (1) i64: the second input (kv cache), else WICK_NO_VALUE */
+    uint32_t start;          /* INT value: position of the first token of the call */
+    uint32_t end;            /* INT: start + S */
+    uint32_t length;         /* INT: S */
+    uint32_t positions;      /* (S) i64: rows of the cache the call writes (plain attention) */
+    uint32_t cos, sin;       /* (1, S, 1, D/2) */
+    uint32_t visible;        /* (S, C or S) bool: keys a query may see (plain attention) */
+    uint32_t minus_infinity; /* () f32 */
+};
+
+/* ---- build.c: names, constants, states ---- */
+
+/* The value of a number at the bound sizes, for wick_graph_number. */
+static inline struct wick_value wick_decoder_int(int64_t v) { return (struct wick_value){.tag = WICK_TAG_INT, .as.i = v}; }
+/* A float weight (rows, columns), columns 0: a vector, as a constant; layer -1: of the whole model. */
+uint32_t wick_decoder_weight(struct wick_decoder *d, int layer, const char *name, int64_t rows, int64_t columns);
+/* A matrix computed now; data lives in the graph's arena. */
+uint32_t wick_decoder_table(struct wick_decoder *d, const char *name, int dtype, int rows, int columns, const void *data);
+/* A mutable buffer of a layer, zero at first: "layers.N.<name>". */
+uint32_t wick_decoder_state(struct wick_decoder *d, int layer, const char *name, const struct wick_shape *shape);
+/* from[.., start:end, ..] along dim. */
+uint32_t wick_decoder_rows(struct wick_decoder *d, uint32_t from, int64_t dim, uint32_t start, uint32_t end);
+
+/* ---- linear.c: every linear layer goes through here ---- */
+
+/* x (.., columns) by the weight "layers.N.<name>.weight" (rows, columns): (.., rows). name without ".weight": "attention.wq", "output" (layer -1).
+ * bias: "<name>.bias" (rows) is added. */
+uint32_t wick_decoder_linear(struct wick_decoder *d, int layer, const char *name, uint32_t x, int64_t rows, int64_t columns, bool bias);
+
+/* ---- norm.c ---- */
+
+/* RMS norm over the last dim with the weight "layers.N.<name>.weight" (size). */
+uint32_t wick_decoder_norm(struct wick_decoder *d, int layer, const char *name, uint32_t x, int64_t size);
+
+/* ---- positions.c: what all layers share about positions; made once, before the first layer ---- */
+
+void wick_decoder_positions(struct wick_decoder *d);
+
+/* ---- rope.c ---- */
+
+/* Slices of the rope tables for this call: d->cos, d->sin. */
+void wick_decoder_rope_tables(struct wick_decoder *d);
+/* (1, S, heads * D) rotated by its positions: (1, S, heads, D). */
+uint32_t wick_decoder_rotate(struct wick_decoder *d, uint32_t x, int64_t heads);
+/* (1, S, heads * D) to (1, S, heads, D). */
+uint32_t wick_decoder_split_heads(struct wick_decoder *d, uint32_t x, int64_t heads);
+
+/* ---- cache.c, attention.c ---- */
+
+/* q (1, S, H, D), k and v (1, S, K, D) of a call: writes the caches of the layer and gives the mixture (1, S, H, D). */
+uint32_t wick_decoder_attend(struct wick_decoder *d, int layer, uint32_t q, uint32_t k, uint32_t v);
+/* The whole attention of a layer: projections, rope, attend, output projection. */
+uint32_t wick_decoder_attention(struct wick_decoder *d, int layer, uint32_t x);
+
+/* ---- feed_forward.c ---- */
+
+/* w2(act(w1 x) * w3 x), or what layer.c says this layer has in its place. */
+uint32_t wick_decoder_feed_forward(struct wick_decoder *d, int layer, uint32_t x);
+
+/* ---- layer.c: which mixer and which feed-forward a layer has ---- */
+
+/* Residual block of one layer. */
+uint32_t wick_decoder_layer(struct wick_decoder *d, int layer, uint32_t x);
+
+#endif

@@ -1,0 +1,49 @@
+/* export/decoder/rope.c - rotary positions: slices of the tables for a call, and the rotation. The tables' numbers are export/rope.c's. */
+#include "export/decoder/parts.h"
+
+#include "export/rope.h"
+
+void wick_decoder_rope_tables(struct wick_decoder *d)
+{
+    struct wick_graph *g = d->g;
+    int rows = d->b->context, half = (int)d->h->head_dim / 2;
+    float *cos_table = WICK_NEW_ARRAY(&g->arena, float, (size_t)rows * (size_t)half), *sin_table = WICK_NEW_ARRAY(&g->arena, float, (size_t)rows * (size_t)half);
+    if (!cos_table || !sin_table) {
+        wick_graph_fail(g, WICK_OUT_OF_MEMORY, "no memory for rope tables of %d rows", rows);
+        return;
+    }
+    wick_rope_table(d->h, rows, cos_table, sin_table);
+    uint32_t view = wick_graph_ints(g, 4, (int64_t)1, (int64_t)-1, (int64_t)1, (int64_t)half);
+    uint32_t cos_rows = wick_decoder_rows(d, wick_decoder_table(d, "rope.cos", WICK_DTYPE_F32, rows, half, cos_table), 0, d->start, d->end);
+    d->cos = wick_graph_call(g, "aten::view_copy.out", 2, cos_rows, view);
+    uint32_t sin_rows = wick_decoder_rows(d, wick_decoder_table(d, "rope.sin", WICK_DTYPE_F32, rows, half, sin_table), 0, d->start, d->end);
+    d->sin = wick_graph_call(g, "aten::view_copy.out", 2, sin_rows, view);
+}
+
+/* -1 stands for S: the view is right for any number of tokens. */
+uint32_t wick_decoder_split_heads(struct wick_decoder *d, uint32_t x, int64_t heads)
+{
+    return wick_graph_call(d->g, "aten::view_copy.out", 2, x, wick_graph_ints(d->g, 4, (int64_t)1, (int64_t)-1, heads, d->h->head_dim));
+}
+
+static uint32_t half_of_pairs(struct wick_decoder *d, uint32_t pairs, int64_t which)
+{
+    return wick_graph_call(d->g, "aten::select_copy.int_out", 3, pairs, wick_graph_int(d->g, -1), wick_graph_int(d->g, which));
+}
+
+/* Interleaved: pair (x[2i], x[2i+1]) turns by its position's angle. */
+uint32_t wick_decoder_rotate(struct wick_decoder *d, uint32_t x, int64_t heads)
+{
+    struct wick_graph *g = d->g;
+    int64_t half = d->h->head_dim / 2;
+    uint32_t pairs = wick_graph_call(g, "aten::view_copy.out", 2, x, wick_graph_ints(g, 5, (int64_t)1, (int64_t)-1, heads, half, (int64_t)2));
+    uint32_t a = half_of_pairs(d, pairs, 0), b = half_of_pairs(d, pairs, 1), one = wick_graph_int(g, 1);
+    uint32_t a_cos = wick_graph_call(g, "aten::mul.out", 2, a, d->cos), b_sin = wick_graph_call(g, "aten::mul.out", 2, b, d->sin);
+    uint32_t real = wick_graph_call(g, "aten::sub.out", 3, a_cos, b_sin, one);
+    uint32_t a_sin = wick_graph_call(g, "aten::mul.out", 2, a, d->sin), b_cos = wick_graph_call(g, "aten::mul.out", 2, b, d->cos);
+    uint32_t imaginary = wick_graph_call(g, "aten::add.out", 3, a_sin, b_cos, one);
+    uint32_t parts[2] = {wick_graph_call(g, "aten::unsqueeze_copy.out", 2, real, wick_graph_int(g, -1)),
+                         wick_graph_call(g, "aten::unsqueeze_copy.out", 2, imaginary, wick_graph_int(g, -1))};
+    uint32_t joined = wick_graph_call(g, "aten::cat.out", 2, wick_graph_tensors(g, parts, 2), wick_graph_int(g, -1));
+    return wick_decoder_split_heads(d, joined, heads);
+}
