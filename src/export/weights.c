@@ -1,69 +1,45 @@
-/* export/weights.c - names of the three conventions and the source that reads a checkpoint's rows. Next: decoder.c. */
+/* export/weights.c - weights by name, and the source that reads a checkpoint's rows. Names: weight_names.c. Next: decoder/build.c. */
 #include "export/weights.h"
 
+#include "export/weight_names.h"
+#include "graph/derived.h"
 #include "tensor/half.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The same weight under three conventions; %d is the layer. */
-static const struct {
-    const char *meta, *hf, *gguf;
-} layer_names[] = {
-    {"attention.wq.weight", "self_attn.q_proj.weight", "attn_q.weight"},
-    {"attention.wk.weight", "self_attn.k_proj.weight", "attn_k.weight"},
-    {"attention.wv.weight", "self_attn.v_proj.weight", "attn_v.weight"},
-    {"attention.wo.weight", "self_attn.o_proj.weight", "attn_output.weight"},
-    {"attention.wq.bias", "self_attn.q_proj.bias", "attn_q.bias"},
-    {"attention.wk.bias", "self_attn.k_proj.bias", "attn_k.bias"},
-    {"attention.wv.bias", "self_attn.v_proj.bias", "attn_v.bias"},
-    {"attention_norm.weight", "input_layernorm.weight", "attn_norm.weight"},
-    {"ffn_norm.weight", "post_attention_layernorm.weight", "ffn_norm.weight"},
-    {"feed_forward.w1.weight", "mlp.gate_proj.weight", "ffn_gate.weight"},
-    {"feed_forward.w2.weight", "mlp.down_proj.weight", "ffn_down.weight"},
-    {"feed_forward.w3.weight", "mlp.up_proj.weight", "ffn_up.weight"},
-}, top_names[] = {
-    {"tok_embeddings.weight", "model.embed_tokens.weight", "token_embd.weight"},
-    {"norm.weight", "model.norm.weight", "output_norm.weight"},
-    {"output.weight", "lm_head.weight", "output.weight"},
-};
-
-static const char *convention(const char *meta, const char *hf, const char *gguf, enum wick_naming naming)
+static const struct wick_ckpt_tensor *find_tensor(const struct wick_weights *w, int layer, const char *name, char text[WICK_WEIGHT_NAME_MAX])
 {
-    return naming == WICK_NAMING_META ? meta : naming == WICK_NAMING_HF ? hf : gguf;
-}
-
-static bool name_in(const struct wick_weights *w, int layer, const char *name, char out[128])
-{
-    static const char *const prefixes[] = {"layers.%d.", "model.layers.%d.", "blk.%d."};
-    out[0] = 0;
-    int used = 0;
-    if (layer >= 0) used = snprintf(out, 128, prefixes[w->naming], layer);
-    size_t n = layer >= 0 ? WICK_ARRAY_SIZE(layer_names) : WICK_ARRAY_SIZE(top_names);
-    for (size_t i = 0; i < n; i++) {
-        const char *meta = layer >= 0 ? layer_names[i].meta : top_names[i].meta;
-        if (strcmp(meta, name) != 0) continue;
-        const char *text = layer >= 0 ? convention(meta, layer_names[i].hf, layer_names[i].gguf, w->naming) : convention(meta, top_names[i].hf, top_names[i].gguf, w->naming);
-        snprintf(out + used, 128 - (size_t)used, "%s", text);
-        return true;
+    for (size_t i = 0; wick_weight_name(w, layer, name, i, text); i++) {
+        const struct wick_ckpt_tensor *tensor = wick_checkpoint_find(w->checkpoint, text);
+        if (tensor) return tensor;
     }
-    return false;
+    if (wick_weight_name(w, layer, name, 0, text)) return NULL;
+    if (layer >= 0) snprintf(text, WICK_WEIGHT_NAME_MAX, "layers.%d.%s", layer, name);
+    else snprintf(text, WICK_WEIGHT_NAME_MAX, "%s", name);
+    return NULL;
 }
 
 wick_status wick_weights_init(struct wick_weights *w, struct wick_arena *arena, struct wick_checkpoint *checkpoint, const struct wick_hparams *h, wick_error *err)
 {
+    static const struct {
+        enum wick_naming naming;
+        const char *prefix;
+    } forms[] = {{WICK_NAMING_META, NULL}, {WICK_NAMING_HF, NULL}, {WICK_NAMING_HF, "model.language_model."}, {WICK_NAMING_GGUF, NULL}};
     *w = (struct wick_weights){.arena = arena, .checkpoint = checkpoint, .hparams = h, .rounding = -1};
-    for (int naming = WICK_NAMING_META; naming <= WICK_NAMING_GGUF; naming++) {
-        w->naming = (enum wick_naming)naming;
+    for (size_t i = 0; i < WICK_ARRAY_SIZE(forms); i++) {
+        w->naming = forms[i].naming;
+        w->inner_prefix = forms[i].prefix;
         if (wick_weights_has(w, -1, "tok_embeddings.weight")) return WICK_OK;
     }
-    return wick_fail(err, WICK_INVALID_CHECKPOINT, "checkpoint: none of tok_embeddings.weight, model.embed_tokens.weight, token_embd.weight is in it; its naming is not known");
+    return wick_fail(err, WICK_INVALID_CHECKPOINT, "checkpoint: none of tok_embeddings.weight, model.embed_tokens.weight, model.language_model.embed_tokens.weight, "
+                                                   "token_embd.weight is in it; its naming is not known");
 }
 
 bool wick_weights_has(const struct wick_weights *w, int layer, const char *name)
 {
-    char text[128];
-    return name_in(w, layer, name, text) && wick_checkpoint_find(w->checkpoint, text) != NULL;
+    char text[WICK_WEIGHT_NAME_MAX];
+    return find_tensor(w, layer, name, text) != NULL;
 }
 
 /* A matrix of the checkpoint. half: rows of each head of this many are read from halves order (Hugging Face) into
@@ -119,10 +95,16 @@ static int stored_dtype(const struct wick_ckpt_tensor *tensor)
     return tensor->storage == WICK_CKPT_F16 ? WICK_DTYPE_F16 : tensor->storage == WICK_CKPT_BF16 ? WICK_DTYPE_BF16 : WICK_DTYPE_F32;
 }
 
+/* A matrix's tensor may have more axes: all but the last are its rows (convolutions, experts). */
+static bool has_shape(const struct wick_ckpt_tensor *t, int64_t rows, int64_t columns)
+{
+    if (!columns) return t->rank == 1 && t->sizes[0] == rows;
+    return t->rank >= 2 && t->sizes[t->rank - 1] == columns && t->numel == (uint64_t)rows * (uint64_t)columns;
+}
+
 static wick_status check_shape(const struct wick_ckpt_tensor *t, const char *name, int64_t rows, int64_t columns, wick_error *err)
 {
-    bool fits = columns ? t->rank == 2 && t->sizes[0] == rows && t->sizes[1] == columns : t->rank == 1 && t->sizes[0] == rows;
-    if (fits) return WICK_OK;
+    if (has_shape(t, rows, columns)) return WICK_OK;
     char text[96] = "";
     int used = 0;
     for (int i = 0; i < (int)t->rank && used < 80; i++) used += snprintf(text + used, sizeof text - (size_t)used, i ? ", %lld" : "%lld", (long long)t->sizes[i]);
@@ -130,21 +112,42 @@ static wick_status check_shape(const struct wick_ckpt_tensor *t, const char *nam
                    : wick_fail(err, WICK_INVALID_CHECKPOINT, "checkpoint: %s is [%s], the model wants [%lld]", name, text, (long long)rows);
 }
 
-wick_status wick_weights_find(struct wick_weights *w, int layer, const char *name, int64_t rows, int64_t columns, struct wick_source **source, wick_error *err)
+/* half: see checkpoint_rows. */
+static wick_status source_of(struct wick_weights *w, const struct wick_ckpt_tensor *tensor, const char *text, int64_t rows, int64_t columns, size_t half,
+                             struct wick_source **source, wick_error *err)
 {
-    char text[128];
-    const struct wick_ckpt_tensor *tensor = name_in(w, layer, name, text) ? wick_checkpoint_find(w->checkpoint, text) : NULL;
-    if (!tensor && layer < 0 && strcmp(name, "output.weight") == 0) return wick_weights_find(w, -1, "tok_embeddings.weight", rows, columns, source, err);
-    if (!tensor) return wick_fail(err, WICK_INVALID_CHECKPOINT, "checkpoint: %s is missing", text[0] ? text : name);
     WICK_TRY(check_shape(tensor, text, rows, columns, err));
     struct checkpoint_rows *c = WICK_NEW(w->arena, struct checkpoint_rows);
     struct wick_source *s = WICK_NEW(w->arena, struct wick_source);
     if (!c || !s) return wick_fail_oom(err, sizeof *s, text);
-    bool rotated = strcmp(name, "attention.wq.weight") == 0 || strcmp(name, "attention.wk.weight") == 0;
-    *c = (struct checkpoint_rows){w->checkpoint, tensor, rotated && w->naming == WICK_NAMING_HF ? (size_t)w->hparams->head_dim : 0, w->rounding};
+    *c = (struct checkpoint_rows){w->checkpoint, tensor, half, w->rounding};
     int32_t sizes[2] = {(int32_t)rows, (int32_t)columns};
     *s = (struct wick_source){.shape = wick_shape_make(WICK_DTYPE_F32, columns ? 2 : 1, sizes), .produce = cannot_produce, .rows = read_rows, .done = rows_done,
                               .stored_dtype = w->rounding >= 0 ? w->rounding : stored_dtype(tensor), .data = c};
     *source = s;
     return WICK_OK;
+}
+
+wick_status wick_weights_named(struct wick_weights *w, const char *tensor_name, int64_t rows, int64_t columns, struct wick_source **source, wick_error *err)
+{
+    const struct wick_ckpt_tensor *tensor = wick_checkpoint_find(w->checkpoint, tensor_name);
+    if (!tensor) return wick_fail(err, WICK_INVALID_CHECKPOINT, "checkpoint: %s is missing", tensor_name);
+    return source_of(w, tensor, tensor_name, rows, columns, 0, source, err);
+}
+
+wick_status wick_weights_find(struct wick_weights *w, int layer, const char *name, int64_t rows, int64_t columns, struct wick_source **source, wick_error *err)
+{
+    char text[WICK_WEIGHT_NAME_MAX], whole_text[WICK_WEIGHT_NAME_MAX];
+    const char *whole;
+    int index, count;
+    const struct wick_ckpt_tensor *tensor = find_tensor(w, layer, name, text);
+    if (!tensor && layer < 0 && strcmp(name, "output.weight") == 0) return wick_weights_find(w, -1, "tok_embeddings.weight", rows, columns, source, err);
+    if (!tensor && wick_weight_cut(name, &whole, &index, &count) && (tensor = find_tensor(w, layer, whole, whole_text))) {
+        WICK_TRY(source_of(w, tensor, whole_text, rows * count, columns, 0, source, err));
+        *source = wick_source_row_range(w->arena, *source, (size_t)(index * rows), (size_t)rows);
+        return *source ? WICK_OK : wick_fail_oom(err, sizeof **source, text);
+    }
+    if (!tensor) return wick_fail(err, WICK_INVALID_CHECKPOINT, "checkpoint: %s is missing", text);
+    bool rotated = strcmp(name, "attention.wq.weight") == 0 || strcmp(name, "attention.wk.weight") == 0;
+    return source_of(w, tensor, text, rows, columns, rotated && w->naming == WICK_NAMING_HF ? (size_t)w->hparams->head_dim : 0, source, err);
 }
