@@ -55,6 +55,7 @@ static wick_status configure(struct job *job, wick_error *err)
     WICK_TRY(wick_config_init(&job->config, err));
     if (job->options->config_path) WICK_TRY(wick_config_load(&job->config, job->options->config_path, err));
     for (size_t i = 0; i < job->options->override_count; i++) WICK_TRY(wick_config_override(&job->config, job->options->overrides[i], err));
+    WICK_TRY(wick_config_resolve(&job->config, err));
     struct wick_buf text = {0};
     if (wants(job, "config")) {
         wick_config_print(&job->config, &text);
