@@ -163,6 +163,24 @@ wick_status wick_tok_finish_vocab(struct wick_tok *tok, wick_error *err)
     return WICK_OK;
 }
 
+wick_status wick_tok_make_trie(struct wick_tok *tok, wick_error *err)
+{
+    size_t count = 0;
+    int32_t *ids = malloc(((size_t)tok->limit + 1) * sizeof *ids);
+    if (!ids) return wick_fail_oom(err, (size_t)tok->limit, "a vocabulary");
+    for (int32_t id = 0; id < tok->limit; id++) {
+        if (!(tok->flags[id] & WICK_TOK_IN_MODEL) || (tok->flags[id] & (WICK_TOK_IS_BYTE | WICK_TOK_IS_UNUSED))) continue;
+        if (tok->key[id].size > WICK_TOK_TRIE_PIECE_LIMIT) {
+            free(ids);
+            return wick_fail(err, WICK_NOT_SUPPORTED, "id %d: pieces of more than %d bytes are not supported", id, WICK_TOK_TRIE_PIECE_LIMIT);
+        }
+        ids[count++] = id;
+    }
+    bool ok = wick_tok_trie_init(&tok->trie, &tok->arena, tok->key, ids, count);
+    free(ids);
+    return ok ? WICK_OK : wick_fail_oom(err, count, "a vocabulary");
+}
+
 /* ---- merges ---- */
 
 struct ranked {

@@ -8,7 +8,7 @@ static wick_status normalize_patterns(struct wick_tok *tok, wick_error *err)
     wick_status status = WICK_OK;
     for (size_t i = 0; status == WICK_OK && i < tok->added_count; i++) {
         struct wick_str text = tok->added[i].content;
-        if (!tok->added[i].normalized) continue;
+        if (!tok->added[i].normalized || tok->patterns_as_given) continue;
         status = wick_tok_normalize(&work, &text);
         if (status != WICK_OK || wick_str_equal(text, tok->added[i].content)) continue;
         tok->added[i].pattern = wick_tok_intern(tok, text);
@@ -44,7 +44,9 @@ static bool ends_with_stand_in(const struct wick_tok *tok, struct wick_str piece
 static void find_cut(struct wick_tok *tok)
 {
     static const char *const marks[] = {"\xe2\x96\x81", " "};
-    if (tok->byte_level || tok->ignore_merges || !keeps_unknown(tok)) return;
+    if (tok->model != WICK_TOK_BPE || tok->byte_level || tok->ignore_merges || tok->has_unused || tok->inner.size || tok->last.size ||
+        !keeps_unknown(tok))
+        return;
     for (size_t i = 0; i < WICK_ARRAY_SIZE(marks) && tok->cut.size == 0; i++) {
         struct wick_str mark = wick_str_of(marks[i]);
         if (wick_tok_map_find(&tok->by_key, tok->key, mark) >= 0) tok->cut = mark;

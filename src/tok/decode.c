@@ -28,7 +28,7 @@ static void emit(struct wick_tok_stream *stream, const char *data, size_t size, 
 {
     const struct wick_tok_decoder *decoder = &stream->tok->decoder;
     struct wick_str text = {data, size};
-    while (stream->strip_left && text.size) {
+    while (decoder->lead == WICK_TOK_LEAD_KEPT && stream->strip_left && text.size) {
         if (!wick_str_starts(text, decoder->strip)) {
             stream->strip_left = 0;
             break;
@@ -116,6 +116,16 @@ void wick_tok_stream_init(struct wick_tok_stream *stream, const struct wick_tok 
     *stream = (struct wick_tok_stream){.tok = tok, .flags = flags, .begun = more, .strip_left = more ? 0 : tok->decoder.strip_start};
 }
 
+/* The text of a token at the begin, without the blank that marks its begin. */
+static struct wick_str without_lead(struct wick_tok_stream *stream, uint8_t flags, struct wick_str text)
+{
+    const struct wick_tok_decoder *decoder = &stream->tok->decoder;
+    bool leads = !(flags & (WICK_TOK_IS_BYTE | WICK_TOK_IS_SPECIAL)) && wick_str_starts(text, decoder->strip);
+    if (leads) text = (struct wick_str){text.data + decoder->strip.size, text.size - decoder->strip.size};
+    if (text.size || (leads && decoder->lead == WICK_TOK_LEAD_ONCE)) stream->strip_left = 0;
+    return text;
+}
+
 void wick_tok_stream_feed(struct wick_tok_stream *stream, int32_t id, struct wick_buf *out)
 {
     const struct wick_tok *tok = stream->tok;
@@ -130,6 +140,7 @@ void wick_tok_stream_feed(struct wick_tok_stream *stream, int32_t id, struct wic
     if (!decoder->byte_level && !(flags & WICK_TOK_IS_BYTE)) drop_pending(stream, out);
     uint32_t strip_left = stream->strip_left;
     struct wick_str text = first && tok->first ? tok->first[id] : tok->text[id];
+    if (decoder->lead != WICK_TOK_LEAD_KEPT && stream->strip_left) text = without_lead(stream, flags, text);
     feed_bytes(stream, text.data, text.size, out);
     if (decoder->strip_past_special && (flags & WICK_TOK_IS_SPECIAL)) stream->strip_left = strip_left;
 }

@@ -101,6 +101,17 @@ static wick_status check_bytes(const struct wick_tok_work *work, struct wick_str
 
 /* ---- the pipeline ---- */
 
+static wick_status encode_piece(struct wick_tok_work *work, struct wick_str piece)
+{
+    switch (work->tok->model) {
+    case WICK_TOK_BPE: return wick_tok_merge_piece(work, piece);
+    case WICK_TOK_UNIGRAM: return wick_tok_unigram_piece(work, piece);
+    case WICK_TOK_WORD_PIECE: return wick_tok_word_piece(work, piece);
+    case WICK_TOK_WORD_LEVEL: return wick_tok_word_level_piece(work, piece);
+    }
+    return wick_fail(work->err, WICK_INTERNAL, "no such model");
+}
+
 /* Normalized text without added tokens. */
 static wick_status encode_plain(struct wick_tok_work *work, struct wick_str text, bool at_start)
 {
@@ -114,7 +125,7 @@ static wick_status encode_plain(struct wick_tok_work *work, struct wick_str text
         if (mapped || work->escaped) piece = (struct wick_str){work->raw.data ? work->raw.data : "", work->raw.size};
         if (work->raw.failed) return wick_fail_oom(work->err, piece.size, "a piece");
         if (work->escaped) WICK_TRY(check_bytes(work, piece));
-        WICK_TRY(wick_tok_merge_piece(work, piece));
+        WICK_TRY(encode_piece(work, piece));
     }
     return work->out->failed ? wick_fail_oom(work->err, work->out->count, "ids") : WICK_OK;
 }
@@ -125,6 +136,7 @@ static wick_status encode_chunk(struct wick_tok_work *work, struct wick_str text
     struct wick_tok_match match;
     size_t taken = 0, from = 0;
     if (text.size == 0) return WICK_OK;
+    work->at_start = at_start;
     WICK_TRY(wick_tok_normalize(work, &text));
     while (wick_tok_matcher_next(&work->tok->normalized, text, work->special, taken, &from, &match)) {
         if (match.begin > taken) WICK_TRY(encode_plain(work, (struct wick_str){text.data + taken, match.begin - taken}, at_start && taken == 0));
@@ -156,9 +168,13 @@ static void work_free(struct wick_tok_work *work)
         free(work->spans[i].items);
     }
     wick_buf_free(&work->raw);
+    wick_buf_free(&work->spelled);
     wick_tok_matching_free(work->matching);
     free(work->symbols);
     free(work->heap);
+    free(work->best);
+    free(work->undo);
+    wick_ids_free(&work->undone);
 }
 
 wick_status wick_tok_encode(const struct wick_tok *tok, const char *text, size_t size, unsigned flags, struct wick_ids *out, wick_error *err)

@@ -19,7 +19,7 @@ static wick_status load(struct wick_tok **out, struct wick_str data, const char 
         if (data.size && formats[i].probe(data)) format = &formats[i];
     }
     if (!format)
-        return wick_fail(err, WICK_INVALID_TOKENIZER, "%s: not a tokenizer file of a known format (tokenizer.json, tiktoken, llama2.c .bin)", name);
+        return wick_fail(err, WICK_INVALID_TOKENIZER, "%s: not a tokenizer file of a known format (tokenizer.json, SentencePiece .model, tiktoken, llama2.c .bin)", name);
     struct wick_tok *tok = wick_tok_new();
     if (!tok) return wick_fail_oom(err, sizeof *tok, "a tokenizer");
     tok->format = format->name;

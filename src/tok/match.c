@@ -47,8 +47,7 @@ static size_t lower(const struct wick_tok_matcher *matcher, size_t low, size_t h
     return low;
 }
 
-/* The longest pattern at text[at]. */
-static const struct wick_tok_added *longest(const struct wick_tok_matcher *matcher, struct wick_str text, size_t at)
+const struct wick_tok_added *wick_tok_matcher_at(const struct wick_tok_matcher *matcher, struct wick_str text, size_t at)
 {
     unsigned byte = (unsigned char)text.data[at];
     size_t low = matcher->first[byte], high = matcher->first[byte + 1], depth = 1;
@@ -93,7 +92,7 @@ bool wick_tok_matcher_next(const struct wick_tok_matcher *matcher, struct wick_s
     for (size_t at = *from; at < text.size; at++) {
         unsigned byte = (unsigned char)text.data[at];
         if (matcher->first[byte] == matcher->first[byte + 1]) continue;
-        const struct wick_tok_added *token = longest(matcher, text, at);
+        const struct wick_tok_added *token = wick_tok_matcher_at(matcher, text, at);
         if (!token) continue;
         size_t begin = at, end = at + token->pattern.size;
         uint32_t code;

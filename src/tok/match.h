@@ -33,6 +33,9 @@ struct wick_tok_match {
     size_t begin, end;
 };
 
+/* The longest token at text[at]; NULL: none. */
+const struct wick_tok_added *wick_tok_matcher_at(const struct wick_tok_matcher *matcher, struct wick_str text, size_t at);
+
 /* The next match in text at or after *from that is to be used; `taken` is where the text not yet taken begins. Moves *from behind
  * the match (before rstrip). False: none. */
 bool wick_tok_matcher_next(const struct wick_tok_matcher *matcher, struct wick_str text, bool special, size_t taken, size_t *from,

@@ -14,6 +14,7 @@
 
 /* ---- symbols ---- */
 
+/* Room for `count` symbols in all. */
 static bool reserve_symbols(struct wick_tok_work *work, size_t count)
 {
     size_t bytes, heap_bytes, room = count + count / 2 + 64;
@@ -80,6 +81,33 @@ static void char_symbols(struct wick_tok_work *work, struct wick_str piece)
     }
 }
 
+/* The same where characters within a word and the last one are spelled with an affix. */
+static void affixed_symbols(struct wick_tok_work *work, struct wick_str piece)
+{
+    const struct wick_tok *tok = work->tok;
+    bool unknown = false;
+    for (size_t i = 0, n; i < piece.size; i += n) {
+        n = wick_utf8_next(piece.data + i, piece.size - i, NULL);
+        if (n == 0) n = 1;
+        struct wick_buf *spelled = &work->spelled;
+        spelled->size = 0;
+        if (i > 0) wick_buf_append(spelled, tok->inner.data, tok->inner.size);
+        wick_buf_append(spelled, piece.data + i, n);
+        if (i + n == piece.size) wick_buf_append(spelled, tok->last.data, tok->last.size);
+        if (spelled->failed) work->out->failed = true;
+        if (spelled->failed) return;
+        int32_t id = wick_tok_map_find(&tok->by_key, tok->key, (struct wick_str){spelled->data, spelled->size});
+        if (id < 0 && tok->byte_fallback && reserve_symbols(work, work->symbol_count + spelled->size + piece.size) &&
+            fallback_symbols(work, spelled->data, spelled->size))
+            continue;
+        bool fuse = unknown && tok->fuse_unk;
+        unknown = id < 0;
+        if (id < 0 && fuse) continue;
+        if (id < 0) id = tok->unk;
+        if (id >= 0) add_symbol(work, id);
+    }
+}
+
 /* ---- the heap of possible merges, smallest (rank << 32 | position) first ---- */
 
 static void heap_push(struct wick_tok_work *work, uint64_t key)
@@ -103,6 +131,43 @@ static uint64_t heap_pop(struct wick_tok_work *work)
     return top;
 }
 
+/* What an unused piece was merged from. */
+struct wick_tok_split_back {
+    int32_t left, right;
+};
+
+static bool remember(struct wick_tok_work *work, const struct wick_tok_merge *merge)
+{
+    if (!work->tok->has_unused || !(work->tok->flags[merge->id] & WICK_TOK_IS_UNUSED)) return true;
+    if (!work->undo) work->undo = calloc((size_t)work->tok->limit, sizeof *work->undo);
+    if (!work->undo) return false;
+    work->undo[merge->id] = (struct wick_tok_split_back){merge->left + 1, merge->right + 1};
+    return true;
+}
+
+/* Appends a symbol's id; an unused piece as what it was merged from, and so on down. */
+static void put_symbol(struct wick_tok_work *work, int32_t id)
+{
+    if (!work->undo) {
+        wick_ids_push(work->out, id);
+        return;
+    }
+    struct wick_ids *stack = &work->undone;
+    stack->count = 0;
+    wick_ids_push(stack, id);
+    while (stack->count && !stack->failed) {
+        id = stack->data[--stack->count];
+        struct wick_tok_split_back back = work->undo[id];
+        if (!(work->tok->flags[id] & WICK_TOK_IS_UNUSED) || back.left == 0) {
+            wick_ids_push(work->out, id);
+            continue;
+        }
+        wick_ids_push(stack, back.right - 1);
+        wick_ids_push(stack, back.left - 1);
+    }
+    if (stack->failed) work->out->failed = true;
+}
+
 /* Looks up what the symbol and its next one merge into. */
 static void consider(struct wick_tok_work *work, uint32_t at, bool push)
 {
@@ -112,6 +177,7 @@ static void consider(struct wick_tok_work *work, uint32_t at, bool push)
     symbol->rank = merge ? merge->rank : NONE;
     if (!merge) return;
     symbol->merged = merge->id;
+    if (!remember(work, merge)) work->out->failed = true;
     if (push) heap_push(work, (uint64_t)merge->rank << 32 | at);
 }
 
@@ -175,7 +241,8 @@ static void merge_symbols(struct wick_tok_work *work)
 static wick_status merge_whole(struct wick_tok_work *work, struct wick_str piece)
 {
     const struct wick_tok *tok = work->tok;
-    int32_t id = piece.size <= tok->key_limit ? wick_tok_map_find(&tok->by_key, tok->key, piece) : -1;
+    bool plain = tok->ignore_merges || !(tok->has_unused || tok->inner.size || tok->last.size);
+    int32_t id = plain && piece.size <= tok->key_limit ? wick_tok_map_find(&tok->by_key, tok->key, piece) : -1;
     unsigned char known = id >= 0 ? atomic_load_explicit(&tok->alone[id], memory_order_relaxed) : 2;
     if (id >= 0 && (tok->ignore_merges || known == 1)) {
         wick_ids_push(work->out, id);
@@ -184,6 +251,7 @@ static wick_status merge_whole(struct wick_tok_work *work, struct wick_str piece
     if (piece.size >= NONE || !reserve_symbols(work, piece.size)) return wick_fail_oom(work->err, piece.size, "the symbols of a piece");
     work->symbol_count = 0;
     if (tok->byte_level) byte_symbols(work, piece);
+    else if (tok->inner.size || tok->last.size) affixed_symbols(work, piece);
     else char_symbols(work, piece);
     if (work->symbol_count == 0) return WICK_OK;
     merge_symbols(work);
@@ -191,7 +259,7 @@ static wick_status merge_whole(struct wick_tok_work *work, struct wick_str piece
         bool one = work->symbols[0].next == NONE && work->symbols[0].id == id;
         atomic_store_explicit(&tok->alone[id], one ? 1 : 2, memory_order_relaxed);
     }
-    for (uint32_t at = 0; at != NONE; at = work->symbols[at].next) wick_ids_push(work->out, work->symbols[at].id);
+    for (uint32_t at = 0; at != NONE; at = work->symbols[at].next) put_symbol(work, work->symbols[at].id);
     return WICK_OK;
 }
 

@@ -4,10 +4,12 @@
 #ifndef WICK_TOK_MODEL_H
 #define WICK_TOK_MODEL_H
 
+#include "tok/charsmap.h"
 #include "tok/match.h"
 #include "tok/regex.h"
 #include "tok/table.h"
 #include "tok/tok.h"
+#include "tok/trie.h"
 #include "tok/unicode.h"
 
 #include <stdatomic.h>
@@ -15,6 +17,7 @@
 enum {
     WICK_TOK_ID_LIMIT = 10 * 1000 * 1000, /* ids are below */
     WICK_TOK_STEP_LIMIT = 64,             /* steps of one pipeline */
+    WICK_TOK_TRIE_PIECE_LIMIT = 4096,     /* bytes of one piece of Unigram and WordPiece, which bound the time a character takes */
 };
 #define WICK_TOK_TEXT_LIMIT ((size_t)1 << 30) /* bytes of one text to encode */
 
@@ -42,6 +45,7 @@ struct wick_tok_step {
         WICK_TOK_PREPEND, /* content */
         WICK_TOK_REPLACE, /* pattern by content */
         WICK_TOK_TRIM,    /* up to start / stop times content at the ends; of decoders */
+        WICK_TOK_SENTENCE, /* all that SentencePiece does to a text: tok->sentence */
         /* splitters */
         WICK_TOK_SPLIT,      /* pattern, behavior, invert */
         WICK_TOK_BYTE_LEVEL, /* prefix_space; pattern.regex or NULL */
@@ -75,6 +79,17 @@ struct wick_tok_decoder {
     struct wick_str strip;
     uint32_t strip_start, strip_stop;
     bool strip_past_special; /* a special token in front does not end the stripping */
+    /* Until something is printed, a token loses one `strip` in front: the first token that has one, or every token. */
+    enum { WICK_TOK_LEAD_KEPT, WICK_TOK_LEAD_ONCE, WICK_TOK_LEAD_EACH } lead;
+};
+
+/* How SentencePiece prepares a text. */
+struct wick_tok_sentence {
+    struct wick_tok_charsmap map;
+    bool prefix;       /* a blank in front (behind, with `suffix`) */
+    bool suffix;
+    bool trim;         /* no blanks at the ends, single ones within */
+    bool escape;       /* blanks become U+2581 */
 };
 
 /* ---- the tokenizer ---- */
@@ -84,6 +99,8 @@ enum wick_tok_flag {
     WICK_TOK_IS_ADDED = 2,
     WICK_TOK_IS_SPECIAL = 4,
     WICK_TOK_IS_BYTE = 8, /* text is one raw byte */
+    WICK_TOK_IS_USER = 16,   /* defined by the user: taken as it stands */
+    WICK_TOK_IS_UNUSED = 32, /* formed on the way, but never given: merging it is undone */
 };
 
 struct wick_tok_id_list {
@@ -108,6 +125,15 @@ struct wick_tok {
     size_t key_limit;             /* bytes of the longest key */
 
     /* The model. */
+    enum { WICK_TOK_BPE, WICK_TOK_UNIGRAM, WICK_TOK_WORD_PIECE, WICK_TOK_WORD_LEVEL } model;
+    struct wick_tok_trie trie; /* of the keys; Unigram and WordPiece */
+    double *scores;            /* [limit]; Unigram */
+    double unk_score;          /* of an unknown character */
+    bool narrow;               /* sums are rounded to single precision, as SentencePiece's */
+    uint32_t word_chars_max;   /* WordPiece: longer words are unknown */
+    uint32_t inner_node;       /* where the trie goes on within a word */
+    struct wick_str inner, last; /* BPE: what precedes the characters within a word and follows the last one; mostly empty */
+    bool has_unused;
     bool byte_level;    /* symbols are bytes, else characters */
     bool byte_fallback; /* unknown characters become tokens <0xHH> */
     bool fuse_unk, ignore_merges;
@@ -123,6 +149,9 @@ struct wick_tok {
     struct wick_tok_added *added;
     size_t added_count, added_capacity;
     struct wick_tok_matcher raw, normalized;
+    struct wick_tok_matcher kept; /* SentencePiece: passes the preparation as it stands */
+    struct wick_tok_sentence sentence;
+    bool patterns_as_given; /* added tokens are looked for in normalized text by their own spelling */
     struct wick_tok_decoder decoder;
 
     int32_t bos;
@@ -156,6 +185,8 @@ wick_status wick_tok_add_added(struct wick_tok *tok, const struct wick_tok_added
 wick_status wick_tok_finish(struct wick_tok *tok, wick_error *err) WICK_MUST_CHECK;
 /* Appends an id; once: not if the list has it. */
 wick_status wick_tok_list_add(struct wick_tok *tok, struct wick_tok_id_list *list, int32_t id, bool once, wick_error *err) WICK_MUST_CHECK;
+/* Ends a vocabulary of Unigram or WordPiece: the trie of the ids that `flags` of the vocabulary mark as of the model but not as bytes or unused. */
+wick_status wick_tok_make_trie(struct wick_tok *tok, wick_error *err) WICK_MUST_CHECK;
 /* The value of a byte token "<0xHH>", or -1. */
 int wick_tok_byte_of(struct wick_str piece);
 /* Ranks of scores, best first, equal scores equal: for wick_tok_merges_from_ranks. ranks[count]. */
@@ -185,15 +216,22 @@ struct wick_tok_work {
     struct wick_ids *out;
     wick_error *err;
     bool special, escaped;
+    bool at_start; /* what is normalized stands at the begin of the whole text */
     struct wick_buf text[2];  /* normalizers write them in turn */
     struct wick_buf cut[2];   /* splitters do */
     struct wick_buf raw;      /* a piece as bytes */
+    struct wick_buf spelled;  /* a character with its affixes */
     struct wick_tok_spans spans[2];
     struct wick_tok_matching *matching;
     struct wick_tok_symbol *symbols;
     size_t symbol_count, symbol_capacity;
     uint64_t *heap;
     size_t heap_count, heap_capacity;
+    struct wick_tok_best *best; /* Unigram's table */
+    size_t best_capacity;
+    struct wick_tok_split_back *undo; /* [limit]: what unused pieces were merged from */
+    struct wick_ids undone;
+    size_t unknown_until; /* WordLevel: out's count when the last unknown word was given */
 };
 
 /* Bytes that are not UTF-8 travel through the pipeline as U+10FF00 + byte; then characters U+10FF00 to U+10FFFF of the text
@@ -217,8 +255,13 @@ struct wick_tok_finder {
     bool any;
 };
 wick_status wick_tok_finder_next(struct wick_tok_finder *finder, struct wick_tok_matching **matching, bool *found, wick_error *err) WICK_MUST_CHECK;
-/* Appends the ids of one piece. (merge.c) */
+/* SentencePiece's preparation of a text. (sentence.c) */
+wick_status wick_tok_sentence_normalize(const struct wick_tok_work *work, struct wick_str text, struct wick_buf *out) WICK_MUST_CHECK;
+/* Each appends the ids of one piece by a model. (merge.c, unigram.c, word.c) */
 wick_status wick_tok_merge_piece(struct wick_tok_work *work, struct wick_str piece) WICK_MUST_CHECK;
+wick_status wick_tok_unigram_piece(struct wick_tok_work *work, struct wick_str piece) WICK_MUST_CHECK;
+wick_status wick_tok_word_piece(struct wick_tok_work *work, struct wick_str piece) WICK_MUST_CHECK;
+wick_status wick_tok_word_level_piece(struct wick_tok_work *work, struct wick_str piece) WICK_MUST_CHECK;
 
 /* ---- formats (formats.def) ---- */
 

@@ -100,7 +100,8 @@ wick_status wick_tok_normalize(struct wick_tok_work *work, struct wick_str *text
         if (steps->items[i].kind == WICK_TOK_FORM && is_ascii(*text)) continue;
         struct wick_buf *out = &work->text[turn];
         out->size = 0;
-        WICK_TRY(wick_tok_normalize_step(&steps->items[i], &work->matching, *text, out, work->err));
+        if (steps->items[i].kind == WICK_TOK_SENTENCE) WICK_TRY(wick_tok_sentence_normalize(work, *text, out));
+        else WICK_TRY(wick_tok_normalize_step(&steps->items[i], &work->matching, *text, out, work->err));
         *text = (struct wick_str){out->data ? out->data : "", out->size};
         turn ^= 1;
         if (text->size > UINT32_MAX - 16) return wick_fail(work->err, WICK_INVALID_ARGUMENT, "text: too long after normalization");

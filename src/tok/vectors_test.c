@@ -97,12 +97,14 @@ VECTOR_TEST(qwen3, "qwen3/tokenizer.json", "vectors/qwen3.json", true, true)
 VECTOR_TEST(llama2, "llama2/tokenizer.json", "vectors/llama2.json", true, true)
 VECTOR_TEST(llama3_tiktoken, "llama3_tiktoken/tokenizer.model", "vectors/llama3_tiktoken.json", false, true)
 VECTOR_TEST(qwen_tiktoken, "qwen_tiktoken/qwen.tiktoken", "vectors/qwen_tiktoken.json", false, true)
+VECTOR_TEST(llama2_sp, "llama2_sp/tokenizer.model", "vectors/llama2_sp.json", false, true)
+VECTOR_TEST(mistral_v3_sp, "mistral_v3_sp/mistral_instruct_tokenizer_240323.model.v3", "vectors/mistral_v3_sp.json", false, true)
 VECTOR_TEST(llama2c, "llama2_sp/tokenizer.bin", "llama2c_bin_vectors.json", false, false)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(smollm2),      cmocka_unit_test(llama3_1), cmocka_unit_test(qwen3),
                                        cmocka_unit_test(llama2),       cmocka_unit_test(llama2c),  cmocka_unit_test(llama3_tiktoken),
-                                       cmocka_unit_test(qwen_tiktoken)};
+                                       cmocka_unit_test(qwen_tiktoken), cmocka_unit_test(llama2_sp), cmocka_unit_test(mistral_v3_sp)};
     return WICK_TEST_MAIN(tests);
 }

@@ -4,7 +4,7 @@
 
 #include "base/os.h"
 #include "tok/patterns.h"
-#include "tok/sample_test.h"
+#include "tok/sp_sample_test.h"
 
 static unsigned long loaded;
 
@@ -81,6 +81,27 @@ static void add_small_formats(struct fuzz *fuzz)
     fuzz_format(fuzz);
     wick_buf_text(&tiktoken, "aA== 0\nZQ== 1\nbA== 2\nbw== 3\naGU= 4\nbGw= 5\nbGxv 6\naGVsbG8= 7\n");
     add(fuzz, &tiktoken);
+}
+
+static void add_sentencepiece(struct fuzz *fuzz)
+{
+    static const struct sp_piece pieces[] = {{"<unk>", 0, WICK_TOK_TYPE_UNKNOWN},
+                                             {"<s>", 0, WICK_TOK_TYPE_CONTROL},
+                                             {"lo", 0, WICK_TOK_TYPE_USER_DEFINED},
+                                             {"<0x41>", 0, WICK_TOK_TYPE_BYTE},
+                                             {"h", -1, 0},
+                                             {"e", -2, 0},
+                                             {"l", -3, 0},
+                                             {"\xe2\x96\x81", -4, 0},
+                                             {"he", -5, WICK_TOK_TYPE_UNUSED},
+                                             {"hel", -5, 0},
+                                             {NULL, 0, 0}};
+    fuzz_format(fuzz);
+    for (int model = 1; model <= 4; model++) {
+        struct wick_buf file = {0};
+        sp_write(&(struct sp_model){.pieces = pieces, .model = model, .charsmap = sp_charsmap(), .byte_fallback = model == 2}, &file);
+        add(fuzz, &file);
+    }
 }
 
 /* The tokenizer of the story model: a whole file. */
@@ -163,6 +184,7 @@ int main(int argc, char **argv)
     add_marked(&fuzz);
     add_story(&fuzz);
     add_small_formats(&fuzz);
+    add_sentencepiece(&fuzz);
     int result = fuzz_main(&fuzz, argc, argv, run);
     printf("%lu tokenizers loaded\n", loaded);
     return result;
