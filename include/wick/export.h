@@ -15,6 +15,7 @@ typedef struct wick_export_options {
     const char *const *overrides;  /* "section.key=value", applied in order over the file */
     size_t override_count;
     unsigned threads;              /* 0: one per performance core */
+    bool config_only;              /* end after the configuration is read, dumped and checked: nothing is opened or written */
     const char *dump_after;        /* config, checkpoint, graph, quantize, partition, decompose, views or plan: text of that stage to `dump`; NULL: none */
     wick_log_fn dump;              /* one line a call, level INFO */
     void *dump_user;
@@ -44,6 +45,19 @@ typedef struct wick_export_summary {
  * behind. Threads: any number of exports to different files. summary may be NULL. Errors: INVALID_CONFIG and NOT_SUPPORTED name the
  * key, INVALID_CHECKPOINT the file and place, CANCELLED. */
 WICK_API wick_status wick_export(const wick_export_options *options, wick_export_summary *summary, wick_error *err);
+
+/* One key of the configuration. Static storage. */
+typedef struct wick_export_key {
+    const char *name;     /* "section.key" */
+    const char *type;     /* bool, int, float, text, list or mapping */
+    const char *value;    /* the default as text; NULL: null */
+    const char *choices;  /* "a|b"; NULL: any */
+    const char *meaning;  /* a line; "" if there is none */
+} wick_export_key;
+
+/* How many keys there are, and the one at an index below that; false past the end. */
+WICK_API size_t wick_export_key_count(void);
+WICK_API bool wick_export_key_at(size_t index, wick_export_key *key);
 
 /* Removes unfinished output files; safe in a signal handler that ends the process. */
 WICK_API void wick_export_abandon(void);

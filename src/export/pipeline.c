@@ -153,6 +153,7 @@ static wick_status run_stages(struct job *job, wick_export_summary *summary, wic
     struct wick_quantize_report quantized;
     struct wick_memory_plan plan;
     WICK_TRY(configure(job, err));
+    if (job->options->config_only) return WICK_OK;
     WICK_TRY(wick_recognize(&job->model, &job->config, job->tables->families, err));
     WICK_TRY(wick_weights_init(&job->weights, &job->arena, job->model.checkpoint, &job->model.hparams, err));
     if (wick_config_text(&job->config, WICK_KEY_WICK_CHECKPOINT_DTYPE))

@@ -112,6 +112,7 @@ static void print_options(const struct cli_option *options, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         char left[64];
+        if (!options[i].help) continue; /* known by name only */
         snprintf(left, sizeof left, "%s%s%s", options[i].name, options[i].argument ? " " : "", options[i].argument ? options[i].argument : "");
         printf("  %-26s %s\n", left, options[i].help);
     }
@@ -221,6 +222,7 @@ static void on_interrupt(int signal_number)
     (void)signal_number;
     if (++interrupts > 1) {
         wick_export_abandon();
+        cli_output_abandon();
         _exit(CLI_INTERRUPTED);
     }
     if (interrupt_cancel) interrupt_cancel(interrupt_user);

@@ -2,6 +2,8 @@
 #ifndef WICK_CLI_H
 #define WICK_CLI_H
 
+#include <stdio.h>
+
 #include "wick/base.h"
 
 enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_INTERRUPTED = 130 };
@@ -15,7 +17,7 @@ struct cli_option {
     enum cli_kind kind;
     void *value;
     const char *argument; /* "TEXT"; NULL for flags */
-    const char *help;
+    const char *help;     /* NULL: not shown; it only makes a misspelling recognised */
 };
 
 struct cli_list {
@@ -60,6 +62,18 @@ void cli_progress_end(void);
 /* Ctrl-C: the first one sets a flag (and calls `cancel` if given), the second one ends the program. */
 void cli_catch_interrupt(void (*cancel)(void *user), void *user);
 bool cli_interrupted(void);
+
+/* output.c: a result file that is written under a temporary name and appears under its own when it is whole. */
+struct cli_output {
+    FILE *file;
+    const char *path;
+    bool direct; /* a device or a pipe: written in place */
+};
+bool cli_output_open(struct cli_output *out, const char *path, wick_error *err);
+/* whole: it takes its name; else, and on failure, nothing is left of it. Does nothing if it is not open. */
+bool cli_output_close(struct cli_output *out, bool whole, wick_error *err);
+/* Removes what is unfinished; for the signal handler that ends the program. */
+void cli_output_abandon(void);
 
 /* Reads a file ("-": standard input) whole, NUL-terminated; free() it. */
 char *cli_read_file(const char *path, size_t *size, wick_error *err);

@@ -1,5 +1,5 @@
 /* tools/cli/export.c - wick export. */
-#include "cli.h"
+#include "export_flags.h"
 
 #include "wick/export.h"
 
@@ -52,30 +52,104 @@ static void dump(void *user, wick_log_level level, const char *line)
     puts(line);
 }
 
-int wick_command_export(int argc, char **argv)
+/* Every key: name, type, default, choices, what it is about. */
+static int print_keys(void)
 {
-    const char *config = NULL, *dump_after = NULL;
-    struct cli_list overrides = {0};
-    const struct cli_option options[] = {
-        {"--config", 0, CLI_TEXT, &config, "FILE", "YAML with the original's export configuration"},
-        {"--dump-after", 0, CLI_TEXT, &dump_after, "STAGE", "print the config or the graph after: config graph quantize partition decompose views"},
+    wick_export_key key;
+    if (cli_settings.json) putchar('[');
+    for (size_t i = 0; wick_export_key_at(i, &key); i++) {
+        if (cli_settings.json) {
+            printf("%s{\"name\":\"%s\",\"type\":\"%s\",\"default\":", i ? "," : "", key.name, key.type);
+            if (key.value) print_json_text(key.value);
+            else printf("null");
+            printf(",\"choices\":");
+            if (key.choices) print_json_text(key.choices);
+            else printf("null");
+            printf(",\"meaning\":");
+            print_json_text(key.meaning);
+            putchar('}');
+            continue;
+        }
+        printf("%s=%s (%s)\n", key.name, key.value ? key.value : "null", key.type);
+        if (*key.meaning) printf("    %s\n", key.meaning);
+        if (key.choices) printf("    one of %s\n", key.choices);
+    }
+    if (cli_settings.json) puts("]");
+    return CLI_DONE;
+}
+
+struct export_options {
+    const char *config, *dump_after, *cfg, *config_path, *config_name;
+    bool keys;
+    char joined[1024]; /* config_path/config_name.yaml */
+    struct cli_list overrides;
+};
+
+/* The spellings of the original's framework: a folder and a name, `--cfg job`. */
+static int settle(struct export_options *o)
+{
+    if (o->config_name) {
+        const char *end = strrchr(o->config_name, '.');
+        int size = snprintf(o->joined, sizeof o->joined, "%s%s%s%s", o->config_path ? o->config_path : "", o->config_path ? "/" : "", o->config_name,
+                            end && (strcmp(end, ".yaml") == 0 || strcmp(end, ".yml") == 0) ? "" : ".yaml");
+        if (size < 0 || (size_t)size >= sizeof o->joined) return cli_usage_error("--config-name: path too long");
+        if (o->config) return cli_usage_error("--config and --config-name name two files");
+        if (strcmp(o->config_name, "llm_config") != 0) o->config = o->joined; /* that one is built in */
+    } else if (o->config_path) return cli_usage_error("--config-path goes with --config-name");
+    if (o->cfg && strcmp(o->cfg, "job") != 0) return cli_usage_error("--cfg: only job is known");
+    if (o->cfg) o->dump_after = "config";
+    if (!o->config && !o->cfg && !o->dump_after && o->overrides.count == 0) return cli_usage_error("nothing to export: name a checkpoint with base.checkpoint=FILE (see --help)");
+    return -1;
+}
+
+static int parse(struct export_options *o, const struct export_arguments *arguments)
+{
+    enum { OPTIONS_MAX = 128 };
+    struct cli_option options[OPTIONS_MAX] = {
+        {"--config", 0, CLI_TEXT, &o->config, "FILE", "YAML with the original's export configuration"},
+        {"--keys", 0, CLI_FLAG, &o->keys, NULL, "print every key with its type, default and choices"},
+        {"--cfg", 0, CLI_TEXT, &o->cfg, "job", "print the configuration that comes of it and end"},
+        {"--config-path", 0, CLI_TEXT, &o->config_path, "FOLDER", "with --config-name: where the YAML is"},
+        {"--config-name", 0, CLI_TEXT, &o->config_name, "NAME", "the YAML's name without .yaml"},
+        {"-cp", 0, CLI_TEXT, &o->config_path, "FOLDER", "the same as --config-path"},
+        {"-cn", 0, CLI_TEXT, &o->config_name, "NAME", "the same as --config-name"},
+        {"--dump-after", 0, CLI_TEXT, &o->dump_after, "STAGE", "print the config or the graph after: config graph quantize partition decompose views"},
     };
-    int code = cli_parse(cli_find("export"), options, sizeof options / sizeof options[0], argc, argv, &overrides,
+    size_t count = 0;
+    while (options[count].name) count++;
+    count += export_flags_names(options + count, OPTIONS_MAX - count);
+    int code = cli_parse(cli_find("export"), options, count, (int)arguments->args.count, (char **)(uintptr_t)arguments->args.items, &o->overrides,
                          "wick export base.checkpoint=SmolLM2.gguf model.use_kv_cache=true model.use_sdpa_with_kv_cache=true \\\n"
                          "    quantization.qmode=8da4w quantization.group_size=32 quantization.embedding_quantize=4,32 \\\n"
                          "    backend.xnnpack.enabled=true export.max_context_length=1024 export.output_name=smollm2.pte");
-    if (code >= 0) return code;
-    if (!config && overrides.count == 0) return cli_usage_error("nothing to export: name a checkpoint with base.checkpoint=FILE (see --help)");
+    if (cli_settings.help) export_flags_print();
+    if (code < 0 && o->keys) code = print_keys();
+    return code >= 0 ? code : settle(o);
+}
+
+static int run(const struct export_options *o)
+{
     cli_catch_interrupt(NULL, NULL);
-    wick_export_options what = {.struct_size = sizeof what, .config_path = config, .overrides = overrides.items, .override_count = overrides.count,
-                                .threads = (unsigned)cli_settings.threads, .dump_after = dump_after, .dump = dump, .log = cli_log, .log_level = cli_log_level(),
-                                .progress = cli_progress};
+    wick_export_options what = {.struct_size = sizeof what, .config_path = o->config, .overrides = o->overrides.items, .override_count = o->overrides.count,
+                                .threads = (unsigned)cli_settings.threads, .config_only = o->cfg != NULL, .dump_after = o->dump_after, .dump = dump, .log = cli_log,
+                                .log_level = cli_log_level(), .progress = cli_progress};
     wick_export_summary summary;
     wick_error err = {0};
     wick_status status = wick_export(&what, &summary, &err);
     cli_progress_end();
-    cli_list_free(&overrides);
     if (status != WICK_OK) return cli_fail(&err);
-    print_summary(&summary);
+    if (!o->cfg) print_summary(&summary);
     return CLI_DONE;
+}
+
+int wick_command_export(int argc, char **argv)
+{
+    struct export_arguments arguments = {0};
+    struct export_options o = {0};
+    int code = export_flags_translate(argc, argv, &arguments);
+    if (code < 0) code = parse(&o, &arguments);
+    if (code < 0) code = run(&o);
+    cli_list_free(&o.overrides);
+    export_arguments_free(&arguments);
+    return code;
 }

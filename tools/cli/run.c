@@ -27,7 +27,7 @@ struct run {
     wick_id_list prompt;
     int64_t *forced;
     size_t forced_count;
-    FILE *logits;
+    struct cli_output logits;
     const char *unwritten; /* what a callback could not write, and why: it stopped the generation */
     int unwritten_errno;
     bool ids_only, first;
@@ -63,7 +63,7 @@ static bool written(struct run *r, bool done, const char *where)
 static bool on_logits(void *user, const float *logits, size_t count)
 {
     struct run *r = user;
-    return written(r, fwrite(logits, sizeof *logits, count, r->logits) == count, r->o.logits);
+    return written(r, fwrite(logits, sizeof *logits, count, r->logits.file) == count, r->o.logits);
 }
 
 static bool on_token(void *user, int64_t id)
@@ -152,20 +152,15 @@ static wick_status read_prompt(struct run *r)
 
 static wick_status set_up(struct run *r, const char *path)
 {
-    if (r->o.tokenizer || !r->ids_only) {
-        wick_status status = r->o.tokenizer ? wick_tokenizer_open(r->o.tokenizer, &r->tokenizer, &r->err) : wick_tokenizer_open_beside(path, &r->tokenizer, &r->err);
-        if (status != WICK_OK) return status;
-    }
-    wick_status status = open_model(r, path);
+    wick_status status = open_model(r, path); /* first: a damaged program is said before a missing tokenizer */
+    if (status == WICK_OK && r->o.tokenizer) status = wick_tokenizer_open(r->o.tokenizer, &r->tokenizer, &r->err);
+    else if (status == WICK_OK && !r->ids_only) status = wick_tokenizer_open_beside(path, &r->tokenizer, &r->err);
     if (status == WICK_OK) status = read_prompt(r);
     if (status == WICK_OK && r->o.forced) {
         r->forced = cli_read_ids(r->o.forced, &r->forced_count, &r->err);
         if (!r->forced) status = r->err.status;
     }
-    if (status == WICK_OK && r->o.logits && !(r->logits = fopen(r->o.logits, "wb"))) {
-        snprintf(r->err.message, sizeof r->err.message, "%s: cannot write: %s", r->o.logits, strerror(errno));
-        status = r->err.status = WICK_ACCESS_FAILED;
-    }
+    if (status == WICK_OK && r->o.logits && !cli_output_open(&r->logits, r->o.logits, &r->err)) status = r->err.status;
     return status;
 }
 
@@ -229,7 +224,7 @@ static int generate(struct run *r)
     options.stop_count = o->stops.count;
     options.forced = r->forced;
     options.forced_count = r->forced_count;
-    options.on_logits = r->logits ? on_logits : NULL;
+    options.on_logits = r->logits.file ? on_logits : NULL;
     options.on_token = r->ids_only ? on_token : NULL;
     options.on_text = r->ids_only ? NULL : on_text;
     options.user = r;
@@ -240,11 +235,12 @@ static int generate(struct run *r)
         status = wick_generate(r->session, r->tokenizer, r->prompt.data, r->prompt.count, &options, &stats, &r->err);
         if (stats.generated_tokens > 0) printf("\n");
     }
-    if (r->logits && fclose(r->logits) != 0) written(r, r->unwritten != NULL, o->logits);
     if (r->unwritten) {
         status = r->err.status = WICK_ACCESS_FAILED;
         snprintf(r->err.message, sizeof r->err.message, "%s: cannot write: %s", r->unwritten, strerror(r->unwritten_errno));
     }
+    wick_error closing = {0};
+    if (!cli_output_close(&r->logits, status == WICK_OK, &closing) && status == WICK_OK) status = (r->err = closing).status;
     if (stats.generated_tokens > 0 && !cli_settings.quiet) print_stats(r, &stats, o->stats ? o->stats : r->ids_only ? "none" : "text");
     return status == WICK_OK ? CLI_DONE : cli_fail(&r->err);
 }
@@ -294,6 +290,7 @@ int wick_command_run(int argc, char **argv)
         code = generate(&r);
         cli_catch_interrupt(NULL, NULL);
     }
+    (void)cli_output_close(&r.logits, false, &r.err);
     wick_id_list_free(&r.prompt);
     free(r.forced);
     wick_session_close(r.session);

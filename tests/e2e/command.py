@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""The command as scripts meet it: exit statuses, result files that appear whole or not at all, what is said first. command.py WICK SOURCE WORK"""
+import fcntl
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+
+wick, source, work = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+story = source / "assets/story"
+EXPORT = ["export", "--quiet", "base.model_class=llama3_2", f"base.checkpoint={story}/consolidated.00.pth", f"base.params={story}/params.json",
+          "model.use_kv_cache=true"]
+failed = 0
+
+
+def check(condition, what):
+    global failed
+    failed += not condition
+    print(("ok: " if condition else "WRONG: ") + what)
+
+
+def run(*arguments, **options):
+    return subprocess.run([wick, *map(str, arguments)], capture_output=True, text=True, **options)
+
+
+def said(result, status, words, what):
+    check(result.returncode == status and words in result.stderr, f"{what}: status {result.returncode}, {result.stderr.strip()[:160]!r}")
+
+
+def statuses():
+    said(run("export"), 2, "name a checkpoint", "export without anything")
+    said(run("export", "--checkpont", "x"), 2, "did you mean --checkpoint?", "an unknown flag")
+    said(run("export", "--checkpoint"), 2, "--checkpoint wants FILE", "a flag without its value")
+    said(run("export", "--xnnpack=1"), 2, "takes no value", "a value for a flag that takes none")
+    said(run("export", "--use_"), 2, "could be", "a beginning of several flags")
+    said(run("export", "--adapter_checkpoint", "x"), 2, "--adapter_checkpoint requires --adapter_config", "half an adapter")
+    said(run("export", "--config-path", "x"), 2, "--config-name", "a folder without a name")
+    said(run("export", "model.nope=1"), 1, "Key 'nope' not in 'ModelConfig'", "an unknown key")
+    said(run("export", "--config", "nobody.yaml"), 1, "nobody.yaml", "a missing file")
+    said(run("export", "base.checkpoint=nobody.pth"), 1, "nobody.pth", "a missing checkpoint")
+    said(run("export", "--cfg", "job", "base.checkpoint=nobody.pth"), 0, "", "a configuration alone opens nothing")
+
+
+def same_configuration():
+    """Other spellings of one configuration."""
+    keys = run("export", "--cfg", "job", "backend.xnnpack.enabled=true", "debug.verbose=true", "quantization.embedding_quantize=4,32",
+               "base.metadata={\"a\":\"b\\\\\"}", "quantization.calibration_tasks=[wikitext,\"a,b\"]", "model.use_kv_cache=true").stdout
+    flags = run("export", "--cfg", "job", "-Xv", "-E4,32", "-m", "{\"a\":\"b\\\\\"}", "--calibration_tasks", "wikitext", "a,b", "--use-kv-cache").stdout
+    check(keys == flags and "wikitext" in keys, "flags, short and joined, are keys")
+    (work / "c.yaml").write_text("export: {output_name: x}\n")
+    one, other = (run("export", *how, "--cfg", "job").stdout for how in (["--config", work / "c.yaml"], ["--config-path", work, "--config-name", "c"]))
+    check(one == other and '"x"' in one, "--config is --config-path and --config-name")
+    check(run("export", f"--config={work}/c.yaml", "--hydra", "--cfg", "job").stdout == one, "--config=FILE; --hydra says nothing")
+    check(run("export", "--model", "smollm2", "--cfg=job").stdout == run("export", "base.model_class=smollm2", "--cfg", "job").stdout, "--model")
+    printed = work / "printed.yaml"
+    printed.write_text(keys)
+    again = run("export", "--config", printed, "--cfg", "job").stdout
+    strip = [line.split("  # default")[0] for line in keys.splitlines()]
+    check([line.split("  # default")[0] for line in again.splitlines()] == strip, "a printed configuration is a file that means the same")
+
+
+def interrupted():
+    """Ctrl-C in the middle of an export: status 130 and nothing left. A narrow pipe holds it where it prints the graph."""
+    folder = work / "interrupted"
+    folder.mkdir()
+    ours, theirs = os.pipe()
+    fcntl.fcntl(theirs, 1031, 4096)  # F_SETPIPE_SZ
+    process = subprocess.Popen([wick, *EXPORT, f"export.output_name={folder}/model.pte", "--dump-after", "graph"], stdout=theirs, stderr=subprocess.PIPE)
+    os.close(theirs)
+    first = os.read(ours, 1)
+    process.send_signal(signal.SIGINT)
+    while os.read(ours, 65536):
+        pass
+    process.wait()
+    check(first and process.returncode == 130 and not list(folder.iterdir()), f"an interrupted export: status {process.returncode}, left {list(folder.iterdir())}")
+    process.stderr.close()
+
+
+def results():
+    """--logits FILE is whole or what it was."""
+    program, logits = work / "story.pte", work / "logits.f32"
+    check(run(*EXPORT, f"export.output_name={program}").returncode == 0, "an export")
+    logits.write_text("before")
+    said(run("run", program, "--tokens", "1,2,3000000", "--logits", logits), 1, "", "a token that is none")
+    check(logits.read_text() == "before", "a failed run leaves the file that was there")
+    check(run("run", program, "--tokens", "1,2", "--max-new-tokens", "3", "--temperature", "0", "--ignore-eos", "--logits", logits).returncode == 0, "a run")
+    check(logits.stat().st_size % 12 == 0 and logits.stat().st_size > 12, "and three rows")
+    said(run("run", program, "--tokens", "1,2", "--logits", work / "no/where"), 1, "no/where: cannot write: No such file", "a folder that is not there")
+    check(not list(work.glob("*.part")), "no temporary file is left")
+
+
+def faults_first():
+    """A damaged program without a tokenizer: the program's fault is said."""
+    folder = work / "cut"
+    folder.mkdir()
+    whole = (work / "story.pte").read_bytes()
+    for size in (0, 4, 100, len(whole) // 2, len(whole) - 1):
+        (folder / "model.pte").write_bytes(whole[:size])
+        result = run("run", folder / "model.pte", "--prompt", "once")
+        check(result.returncode == 1 and "tokenizer" not in result.stderr and "model.pte" in result.stderr, f"cut to {size}: {result.stderr.strip()[:120]}")
+    (folder / "model.pte").write_bytes(whole)
+    said(run("run", folder / "model.pte", "--prompt", "once"), 1, "tokenizer", "a whole program without a tokenizer")
+
+
+subprocess.run(["rm", "-rf", work], check=True)
+work.mkdir(parents=True)
+statuses()
+same_configuration()
+interrupted()
+results()
+faults_first()
+sys.exit(failed != 0)
