@@ -14,6 +14,8 @@ struct wick_model_build {
     bool kv_cache;        /* stateful: a second input gives the position */
     bool custom_sdpa;     /* llama::custom_sdpa and llama::update_cache */
     bool full_logits;     /* logits of every position, not of the last */
+    bool moe_quantized;   /* experts by llama::quantized_moe_ffn */
+    int moe_group;        /* its group size; 0: 32 */
     wick_error *err;
 };
 

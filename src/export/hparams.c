@@ -172,12 +172,12 @@ wick_status wick_hparams_finish(struct wick_hparams *h, wick_error *err)
         return wick_fail(err, WICK_INVALID_CONFIG, "rope has %d factors, head_dim %lld wants half as many", h->rope_factor_count, (long long)h->head_dim);
     if (h->head_dim % 2) return wick_fail(err, WICK_INVALID_CONFIG, "head_dim %lld is odd", (long long)h->head_dim);
     if (!(h->norm_eps > 0) || !(h->rope_theta > 0)) return wick_fail(err, WICK_INVALID_CONFIG, "norm_eps and rope_theta must be positive");
-    return WICK_OK;
+    return wick_hparams_finish_mixers(h, err);
 }
 
 uint64_t wick_hparams_parameters(const struct wick_hparams *h, bool separate_head)
 {
-    uint64_t d = (uint64_t)h->dim, q = (uint64_t)(h->n_heads * h->head_dim), kv = (uint64_t)(h->n_kv_heads * h->head_dim);
-    uint64_t layer = d * q * 2 + d * kv * 2 + 3 * d * (uint64_t)h->hidden_dim + 2 * d;
-    return layer * (uint64_t)h->n_layers + d * (uint64_t)h->vocab_size * (separate_head ? 2 : 1) + d;
+    uint64_t d = (uint64_t)h->dim, layers = 0;
+    for (int i = 0; i < h->n_layers; i++) layers += wick_hparams_layer_parameters(h, i);
+    return layers + d * (uint64_t)h->vocab_size * (separate_head ? 2 : 1) + d;
 }

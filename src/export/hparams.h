@@ -50,6 +50,10 @@ enum wick_layer_kind wick_hparams_layer_kind(const struct wick_hparams *h, int l
 /* The kind of a name in layer_types: anything unknown is attention, as the original has it. */
 enum wick_layer_kind wick_layer_kind_of(const char *name);
 const char *wick_layer_kind_name(enum wick_layer_kind kind);
+/* Of it: what concerns mixtures of experts and layers that are not attention. */
+wick_status wick_hparams_finish_mixers(struct wick_hparams *h, wick_error *err);
+/* Parameters of one layer. */
+uint64_t wick_hparams_layer_parameters(const struct wick_hparams *h, int layer);
 /* Parameters of the model, embedding and head once each. */
 uint64_t wick_hparams_parameters(const struct wick_hparams *h, bool separate_head);
 

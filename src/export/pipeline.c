@@ -81,7 +81,9 @@ static wick_status build_graph(struct job *job, wick_error *err)
     struct wick_model_build build = {.hparams = &job->model.hparams, .weights = &job->weights, .tokens = bound_tokens(c),
                                      .context = (int)wick_config_int(c, WICK_KEY_EXPORT_MAX_CONTEXT_LENGTH), .kv_cache = cache,
                                      .custom_sdpa = cache && wick_config_bool(c, WICK_KEY_MODEL_USE_SDPA_WITH_KV_CACHE),
-                                     .full_logits = wick_config_bool(c, WICK_KEY_DEBUG_GENERATE_FULL_LOGITS), .err = err};
+                                     .full_logits = wick_config_bool(c, WICK_KEY_DEBUG_GENERATE_FULL_LOGITS),
+                                     .moe_quantized = wick_config_bool(c, WICK_KEY_MODEL_USE_MOE_QUANTIZED_OP),
+                                     .moe_group = (int)wick_config_int(c, WICK_KEY_QUANTIZATION_GROUP_SIZE), .err = err};
     WICK_TRY(family->build(&job->graph, &build));
     if (!wick_config_bool(c, WICK_KEY_MODEL_ENABLE_DYNAMIC_SHAPE) || build.tokens < 2) return WICK_OK;
     /* Built again for fewer tokens: what differs is dynamic. */

@@ -1,17 +1,26 @@
 /* export/decoder/build.c - a Llama-type decoder as operator calls: inputs, embedding, layers, head. Next: quantize.c, partition.c. */
 #include "export/decoder/parts.h"
 
-uint32_t wick_decoder_weight(struct wick_decoder *d, int layer, const char *name, int64_t rows, int64_t columns)
+struct wick_source *wick_decoder_source(struct wick_decoder *d, int layer, const char *name, int64_t rows, int64_t columns)
 {
     struct wick_source *source = NULL;
     wick_error err;
-    if (d->g->status != WICK_OK) return WICK_NO_VALUE;
-    if (wick_weights_find(d->b->weights, layer, name, rows, columns, &source, &err) != WICK_OK) {
+    if (d->g->status == WICK_OK && wick_weights_find(d->b->weights, layer, name, rows, columns, &source, &err) != WICK_OK) {
         wick_graph_fail(d->g, err.status, "%s", err.message);
-        return WICK_NO_VALUE;
+        return NULL;
     }
+    return source;
+}
+
+uint32_t wick_decoder_constant(struct wick_decoder *d, const char *name, struct wick_source *source)
+{
+    return wick_graph_constant(d->g, name, source ? wick_source_cast(&d->g->arena, source, WICK_DTYPE_F32) : NULL);
+}
+
+uint32_t wick_decoder_weight(struct wick_decoder *d, int layer, const char *name, int64_t rows, int64_t columns)
+{
     const char *full = layer >= 0 ? wick_graph_name(d->g, "layers.%d.%s", layer, name) : wick_graph_name(d->g, "%s", name);
-    return wick_graph_constant(d->g, full, wick_source_cast(&d->g->arena, source, WICK_DTYPE_F32));
+    return wick_decoder_constant(d, full, wick_decoder_source(d, layer, name, rows, columns));
 }
 
 uint32_t wick_decoder_table(struct wick_decoder *d, const char *name, int dtype, int rows, int columns, const void *data)

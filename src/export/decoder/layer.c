@@ -6,14 +6,14 @@ typedef uint32_t part(struct wick_decoder *d, int layer, uint32_t x);
 
 static part *const mixers[WICK_LAYER_KIND_COUNT] = {
     [WICK_LAYER_ATTENTION] = wick_decoder_attention,
-    [WICK_LAYER_CONV] = NULL,
-    [WICK_LAYER_LINEAR_ATTENTION] = NULL,
+    [WICK_LAYER_CONV] = wick_decoder_short_conv,
+    [WICK_LAYER_LINEAR_ATTENTION] = wick_decoder_delta_net,
     [WICK_LAYER_SKIP_ATTENTION] = NULL,
 };
 
 static part *const feed_forwards[] = {
     [WICK_FFN_DENSE] = wick_decoder_feed_forward,
-    [WICK_FFN_MOE] = NULL,
+    [WICK_FFN_MOE] = wick_decoder_moe,
 };
 
 static uint32_t run(struct wick_decoder *d, part *const which, const char *kind, int layer, uint32_t x)

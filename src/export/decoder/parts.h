@@ -18,6 +18,7 @@ struct wick_decoder {
     uint32_t cos, sin;       /* (1, S, 1, D/2) */
     uint32_t visible;        /* (S, C or S) bool: keys a query may see (plain attention) */
     uint32_t minus_infinity; /* () f32 */
+    uint32_t at_start, zero; /* (1) bool: the call begins a sequence, () f32; 0: not made yet (state.c) */
 };
 
 /* ---- build.c: names, constants, states ---- */
@@ -26,6 +27,10 @@ struct wick_decoder {
 static inline struct wick_value wick_decoder_int(int64_t v) { return (struct wick_value){.tag = WICK_TAG_INT, .as.i = v}; }
 /* A float weight (rows, columns), columns 0: a vector, as a constant; layer -1: of the whole model. */
 uint32_t wick_decoder_weight(struct wick_decoder *d, int layer, const char *name, int64_t rows, int64_t columns);
+/* The same before it becomes a constant; NULL after a failure. */
+struct wick_source *wick_decoder_source(struct wick_decoder *d, int layer, const char *name, int64_t rows, int64_t columns);
+/* A float source as a constant of the model's dtype; NULL fails the graph. */
+uint32_t wick_decoder_constant(struct wick_decoder *d, const char *name, struct wick_source *source);
 /* A matrix computed now; data lives in the graph's arena. */
 uint32_t wick_decoder_table(struct wick_decoder *d, const char *name, int dtype, int rows, int columns, const void *data);
 /* A mutable buffer of a layer, zero at first: "layers.N.<name>". */
@@ -68,6 +73,25 @@ uint32_t wick_decoder_attention(struct wick_decoder *d, int layer, uint32_t x);
 
 /* w2(act(w1 x) * w3 x), or what layer.c says this layer has in its place. */
 uint32_t wick_decoder_feed_forward(struct wick_decoder *d, int layer, uint32_t x);
+
+/* ---- state.c: kept state that is no cache of positions ---- */
+
+/* The kept tensor, or zeros when the call begins a sequence (input_pos 0). */
+uint32_t wick_decoder_since_start(struct wick_decoder *d, uint32_t kept);
+/* A constant of zeros. */
+uint32_t wick_decoder_zeros(struct wick_decoder *d, const struct wick_shape *shape);
+
+/* ---- causal_conv.c ---- */
+
+/* Depthwise causal convolution of u (1, S, channels) by the weight "layers.N.<weight>" (channels, 1, kernel); the kernel - 1 rows before the call are kept in
+ * "layers.N.<state>". */
+uint32_t wick_decoder_causal_conv(struct wick_decoder *d, int layer, const char *weight, const char *state, uint32_t u, int64_t channels, int64_t kernel);
+
+/* ---- short_conv.c, delta_net.c, moe.c: what stands in for attention or feed-forward ---- */
+
+uint32_t wick_decoder_short_conv(struct wick_decoder *d, int layer, uint32_t x);
+uint32_t wick_decoder_delta_net(struct wick_decoder *d, int layer, uint32_t x);
+uint32_t wick_decoder_moe(struct wick_decoder *d, int layer, uint32_t x);
 
 /* ---- layer.c: which mixer and which feed-forward a layer has ---- */
 
