@@ -71,7 +71,7 @@ const char *wick_model_method_name(const wick_model *model, size_t index)
 
 wick_status wick_model_bind(wick_model *model, const char *method, wick_error *error)
 {
-    const struct wick_graph *graph;
+    const struct wick_exec_graph *graph;
     return wick_model_graph(model, wick_str_of(method), &graph, error);
 }
 

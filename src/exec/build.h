@@ -6,9 +6,9 @@
 #include "exec/graph.h"
 
 struct wick_build {
-    struct wick_graph *graph;
+    struct wick_exec_graph *graph;
     const struct wick_method *method;
-    const struct wick_graph_options *options;
+    const struct wick_exec_graph_options *options;
     struct wick_arena *arena, *temp;
     struct wick_bind bind;
     const bool *moved; /* one a method value: it is the target of a move */
@@ -26,7 +26,7 @@ wick_status wick_build_settle(struct wick_build *build);
 /* Stage 4: memory of internal values, and the checks that are made before each call. */
 wick_status wick_build_memory(struct wick_build *build);
 
-static inline uint32_t wick_graph_tensor_index(const struct wick_graph *graph, uint32_t value)
+static inline uint32_t wick_exec_graph_tensor_index(const struct wick_exec_graph *graph, uint32_t value)
 {
     return (uint32_t)(graph->values[value].as.tensor - graph->tensors);
 }

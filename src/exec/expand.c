@@ -219,7 +219,7 @@ static wick_status expand_instruction(struct expand *e, const struct wick_instru
 /* Moves everything to its final place: one array of tensors that values point into. */
 static wick_status settle_arrays(struct expand *e, const uint32_t *first_node)
 {
-    struct wick_graph *graph = e->build->graph;
+    struct wick_exec_graph *graph = e->build->graph;
     struct wick_arena *arena = e->build->arena;
     graph->values = WICK_NEW_ARRAY(arena, struct wick_value, e->value_count);
     graph->tensors = WICK_NEW_ARRAY(arena, struct wick_tensor, e->tensor_count);

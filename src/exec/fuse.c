@@ -11,12 +11,12 @@ static const struct wick_fusion *const fusions[] = {
 #undef WICK_FUSION
 };
 
-bool wick_fuse_is_internal(const struct wick_graph *graph, uint32_t value)
+bool wick_fuse_is_internal(const struct wick_exec_graph *graph, uint32_t value)
 {
-    return value >= graph->method->value_count && graph->places[wick_graph_tensor_index(graph, value)].kind == WICK_PLACE_SCRATCH;
+    return value >= graph->method->value_count && graph->places[wick_exec_graph_tensor_index(graph, value)].kind == WICK_PLACE_SCRATCH;
 }
 
-static bool places_overlap(const struct wick_graph *graph, uint32_t a, uint32_t b)
+static bool places_overlap(const struct wick_exec_graph *graph, uint32_t a, uint32_t b)
 {
     if (a == b) return true;
     const struct wick_place *pa = &graph->places[a], *pb = &graph->places[b];
@@ -28,19 +28,19 @@ static bool places_overlap(const struct wick_graph *graph, uint32_t a, uint32_t 
     return pa->buffer == pb->buffer && pa->offset < pb->offset + nb && pb->offset < pa->offset + na;
 }
 
-bool wick_fuse_overwrites(const struct wick_graph *graph, const struct wick_node *writer, uint32_t value)
+bool wick_fuse_overwrites(const struct wick_exec_graph *graph, const struct wick_node *writer, uint32_t value)
 {
-    uint32_t tensor = wick_graph_tensor_index(graph, value);
+    uint32_t tensor = wick_exec_graph_tensor_index(graph, value);
     if (writer->kind != WICK_NODE_CALL) return true;
     /* A view writes no byte, but its out may from then on be other bytes. */
     for (uint32_t k = 0; k < writer->write_count; k++) {
-        uint32_t written = wick_graph_tensor_index(graph, writer->writes[k]);
+        uint32_t written = wick_exec_graph_tensor_index(graph, writer->writes[k]);
         if (writer->view ? written == tensor : places_overlap(graph, written, tensor)) return true;
     }
     return false;
 }
 
-static bool *find_leaders(const struct wick_graph *graph, struct wick_arena *temp)
+static bool *find_leaders(const struct wick_exec_graph *graph, struct wick_arena *temp)
 {
     bool *leader = WICK_NEW_ARRAY(temp, bool, (size_t)graph->node_count + 1);
     for (uint32_t i = 0; leader && i < graph->node_count; i++)
@@ -48,18 +48,18 @@ static bool *find_leaders(const struct wick_graph *graph, struct wick_arena *tem
     return leader;
 }
 
-static uint32_t *count_defs(const struct wick_graph *graph, struct wick_arena *temp)
+static uint32_t *count_defs(const struct wick_exec_graph *graph, struct wick_arena *temp)
 {
     uint32_t *defs = WICK_NEW_ARRAY(temp, uint32_t, graph->tensor_count);
     for (uint32_t i = 0; defs && i < graph->node_count; i++)
-        for (uint32_t k = 0; k < graph->nodes[i].write_count; k++) defs[wick_graph_tensor_index(graph, graph->nodes[i].writes[k])]++;
+        for (uint32_t k = 0; k < graph->nodes[i].write_count; k++) defs[wick_exec_graph_tensor_index(graph, graph->nodes[i].writes[k])]++;
     return defs;
 }
 
 /* Removes dead nodes; what they weigh and jumps to them go to the next node that lives. */
 static wick_status compact(struct wick_fuse *fuse)
 {
-    struct wick_graph *graph = fuse->graph;
+    struct wick_exec_graph *graph = fuse->graph;
     uint32_t *moved = WICK_NEW_ARRAY(fuse->temp, uint32_t, (size_t)graph->node_count + 1);
     if (!moved) return wick_fail_oom(fuse->err, graph->node_count * sizeof *moved, "fusion");
     uint32_t count = 0, weight = 0;
@@ -81,7 +81,7 @@ static wick_status compact(struct wick_fuse *fuse)
 
 wick_status wick_build_fuse(struct wick_build *build)
 {
-    struct wick_graph *graph = build->graph;
+    struct wick_exec_graph *graph = build->graph;
     for (size_t i = 0; i < WICK_ARRAY_SIZE(fusions); i++) {
         struct wick_fuse fuse = {
             .graph = graph,

@@ -9,7 +9,7 @@
 #include "exec/build.h"
 
 struct wick_fuse {
-    struct wick_graph *graph;
+    struct wick_exec_graph *graph;
     struct wick_arena *arena, *temp; /* what stays with the graph; what does not */
     bool *dead;                      /* one a node: to be removed when the pattern is done */
     const bool *leader;              /* one a node: a jump leads here, or the node before is a jump */
@@ -24,8 +24,8 @@ struct wick_fusion {
 
 /* True if running `writer` may change bytes of the tensor value: it writes it, a tensor planned over it, or one whose
  * place is not known before the run. */
-bool wick_fuse_overwrites(const struct wick_graph *graph, const struct wick_node *writer, uint32_t value);
+bool wick_fuse_overwrites(const struct wick_exec_graph *graph, const struct wick_node *writer, uint32_t value);
 /* True if only payload nodes can see the value: no id of the method's, planned by us. */
-bool wick_fuse_is_internal(const struct wick_graph *graph, uint32_t value);
+bool wick_fuse_is_internal(const struct wick_exec_graph *graph, uint32_t value);
 
 #endif

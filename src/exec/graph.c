@@ -56,15 +56,15 @@ static wick_status bind_stages(struct wick_build *build)
     return wick_build_memory(build);
 }
 
-wick_status wick_graph_bind(struct wick_graph **out, const struct wick_method *method, const struct wick_graph_options *options,
+wick_status wick_exec_graph_bind(struct wick_exec_graph **out, const struct wick_method *method, const struct wick_exec_graph_options *options,
                             struct wick_arena *arena, struct wick_arena *temp, wick_error *err)
 {
     *out = NULL;
     wick_error own = {0};
     if (!err) err = &own;
-    struct wick_graph *graph = WICK_NEW(arena, struct wick_graph);
+    struct wick_exec_graph *graph = WICK_NEW(arena, struct wick_exec_graph);
     if (!graph) return wick_fail_oom(err, sizeof *graph, "execution graph");
-    *graph = (struct wick_graph){.method = method, .ukernels = options->ukernels, .numerics = options->numerics};
+    *graph = (struct wick_exec_graph){.method = method, .ukernels = options->ukernels, .numerics = options->numerics};
     static const struct wick_log silent = {0};
     struct wick_build build = {
         .graph = graph,
@@ -78,7 +78,7 @@ wick_status wick_graph_bind(struct wick_graph **out, const struct wick_method *m
     wick_status status = bind_stages(&build);
     wick_arena_reset(temp);
     if (status != WICK_OK) {
-        wick_graph_close(graph);
+        wick_exec_graph_close(graph);
         return wick_fail_in(err, status, "method %.*s", (int)method->name.size, method->name.data);
     }
     wick_log_line(build.bind.log, WICK_LOG_DEBUG, "method %.*s: %u instructions, %u nodes, %u fused away, %llu bytes of scratch",
@@ -88,7 +88,7 @@ wick_status wick_graph_bind(struct wick_graph **out, const struct wick_method *m
     return WICK_OK;
 }
 
-void wick_graph_close(struct wick_graph *graph)
+void wick_exec_graph_close(struct wick_exec_graph *graph)
 {
     if (!graph) return;
     for (struct wick_opaque *o = graph->opaques; o; o = o->next)

@@ -59,7 +59,7 @@ struct wick_place {
     const void *initial; /* CONSTANT, PLANNED */
 };
 
-struct wick_graph {
+struct wick_exec_graph {
     const struct wick_method *method;
     /* Templates that a timeline copies: the method's values first (same ids), then those of payloads. */
     struct wick_value *values;
@@ -78,7 +78,7 @@ struct wick_graph {
     struct wick_opaque *opaques;
 };
 
-struct wick_graph_options {
+struct wick_exec_graph_options {
     const struct wick_backend_table *backends; /* NULL: none */
     const struct wick_ukernels *ukernels;
     struct wick_pool *pool; /* used while binding only; NULL: the calling thread */
@@ -90,10 +90,10 @@ struct wick_graph_options {
 /* Binds a method. The graph and all it prepares live in `arena` (and borrow the method and its program); `temp` is
  * used while binding and reset. On failure what backends opened is closed; `arena` keeps garbage until released.
  * Errors: NOT_FOUND (a backend), INVALID_PROGRAM, INVALID_TYPE, OUT_OF_MEMORY, what operators and backends report. */
-wick_status wick_graph_bind(struct wick_graph **graph, const struct wick_method *method, const struct wick_graph_options *options,
+wick_status wick_exec_graph_bind(struct wick_exec_graph **graph, const struct wick_method *method, const struct wick_exec_graph_options *options,
                             struct wick_arena *arena, struct wick_arena *temp, wick_error *err) WICK_MUST_CHECK;
 /* Closes opaque delegates; memory is the arena's. NULL allowed. */
-void wick_graph_close(struct wick_graph *graph);
+void wick_exec_graph_close(struct wick_exec_graph *graph);
 
 /* "aten::add.out", "move", a backend's id: what a node is, for messages and profiles. */
 const char *wick_node_name(const struct wick_node *node);

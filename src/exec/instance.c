@@ -31,7 +31,7 @@ static void restore_tensor(struct wick_instance *it, uint32_t index)
 
 void wick_timeline_restore_moving(struct wick_instance *it)
 {
-    const struct wick_graph *graph = it->graph;
+    const struct wick_exec_graph *graph = it->graph;
     for (uint32_t i = 0; i < graph->moving_count; i++)
         if (!graph->places[graph->moving[i]].input) restore_tensor(it, graph->moving[i]);
 }
@@ -39,11 +39,11 @@ void wick_timeline_restore_moving(struct wick_instance *it)
 /* Values, tensors and initial content as the program has them. */
 static void set_up(struct wick_instance *it)
 {
-    const struct wick_graph *graph = it->graph;
+    const struct wick_exec_graph *graph = it->graph;
     if (graph->tensor_count) memcpy(it->tensors, graph->tensors, graph->tensor_count * sizeof *it->tensors);
     if (graph->value_count) memcpy(it->values, graph->values, graph->value_count * sizeof *it->values);
     for (uint32_t i = 0; i < graph->value_count; i++)
-        if (it->values[i].tag == WICK_TAG_TENSOR) it->values[i].as.tensor = &it->tensors[wick_graph_tensor_index(graph, i)];
+        if (it->values[i].tag == WICK_TAG_TENSOR) it->values[i].as.tensor = &it->tensors[wick_exec_graph_tensor_index(graph, i)];
     for (uint32_t i = 0; i < graph->tensor_count; i++) {
         const struct wick_place *place = &graph->places[i];
         restore_tensor(it, i);
@@ -70,7 +70,7 @@ static wick_status open_memory(struct wick_instance *it, const struct wick_insta
     return WICK_OK;
 }
 
-wick_status wick_instance_open(struct wick_instance **out, const struct wick_graph *graph, const struct wick_instance_options *options,
+wick_status wick_instance_open(struct wick_instance **out, const struct wick_exec_graph *graph, const struct wick_instance_options *options,
                                wick_error *err)
 {
     *out = NULL;
@@ -170,7 +170,7 @@ wick_status wick_instance_set_tensor(struct wick_instance *it, uint32_t input, c
     uint64_t nbytes = 0;
     WICK_TRY(find_input(it, input, &value, err));
     if (value->tag != WICK_TAG_TENSOR) return wick_fail(err, WICK_INVALID_ARGUMENT, "input %u: the program takes no tensor here", input);
-    uint32_t index = wick_graph_tensor_index(it->graph, it->graph->method->inputs[input]);
+    uint32_t index = wick_exec_graph_tensor_index(it->graph, it->graph->method->inputs[input]);
     const struct wick_place *place = &it->graph->places[index];
     struct wick_tensor *tensor = &it->tensors[index];
     if (!wick_shape_valid(shape, &nbytes)) return wick_fail(err, WICK_INVALID_ARGUMENT, "input %u: no valid shape", input);
@@ -240,7 +240,7 @@ wick_status wick_instance_set_scalar(struct wick_instance *it, uint32_t input, c
     return WICK_OK;
 }
 
-const struct wick_graph *wick_instance_graph(const struct wick_instance *it) { return it->graph; }
+const struct wick_exec_graph *wick_instance_graph(const struct wick_instance *it) { return it->graph; }
 
 const struct wick_value *wick_instance_value(const struct wick_instance *it, uint32_t id) { return &it->values[id]; }
 

@@ -24,10 +24,10 @@ struct wick_instance_options {
 };
 
 /* A fresh timeline: planned buffers are zero or hold the program's initial content. The graph must outlive it. */
-wick_status wick_instance_open(struct wick_instance **instance, const struct wick_graph *graph, const struct wick_instance_options *options,
+wick_status wick_instance_open(struct wick_instance **instance, const struct wick_exec_graph *graph, const struct wick_instance_options *options,
                                wick_error *err) WICK_MUST_CHECK;
 
-const struct wick_graph *wick_instance_graph(const struct wick_instance *instance);
+const struct wick_exec_graph *wick_instance_graph(const struct wick_instance *instance);
 
 /* Sets input i from a tensor. The dtype must be the program's, the rank too; sizes may shrink where the program allows
  * it (bytes at most the bound). Planned inputs are copied, others alias `data` until replaced: it must stay valid for the

@@ -7,7 +7,7 @@
 
 struct memory {
     struct wick_build *build;
-    struct wick_graph *graph;
+    struct wick_exec_graph *graph;
     struct wick_interval *lives; /* one a tensor object; first > last: not used */
     bool *whole;                 /* lives from begin to end: an unplanned result of the method */
     uint32_t step;
@@ -18,7 +18,7 @@ struct memory {
 static void touch(void *user, uint32_t value)
 {
     struct memory *m = user;
-    struct wick_interval *live = &m->lives[wick_graph_tensor_index(m->graph, value)];
+    struct wick_interval *live = &m->lives[wick_exec_graph_tensor_index(m->graph, value)];
     live->first = WICK_MIN(live->first, m->step);
     live->last = WICK_MAX(live->last, m->step);
 }
@@ -27,7 +27,7 @@ static void touch(void *user, uint32_t value)
 static void own(void *user, uint32_t value)
 {
     struct memory *m = user;
-    uint32_t index = wick_graph_tensor_index(m->graph, value);
+    uint32_t index = wick_exec_graph_tensor_index(m->graph, value);
     struct wick_place *place = &m->graph->places[index];
     if (place->kind != WICK_PLACE_NONE || place->input) return;
     place->kind = WICK_PLACE_SCRATCH;
@@ -36,7 +36,7 @@ static void own(void *user, uint32_t value)
 
 static void own_results(struct memory *m)
 {
-    struct wick_graph *graph = m->graph;
+    struct wick_exec_graph *graph = m->graph;
     for (uint32_t i = 0; i < graph->node_count; i++) {
         const struct wick_node *node = &graph->nodes[i];
         if (node->kind == WICK_NODE_OPAQUE) wick_each_tensor(graph->values, node->ids, node->count, own, m);
@@ -48,7 +48,7 @@ static void own_results(struct memory *m)
  * a loop is kept for all of it: the next round may still read it. */
 static wick_status find_loops(struct memory *m, uint32_t **begin_out, uint32_t **end_out)
 {
-    const struct wick_graph *graph = m->graph;
+    const struct wick_exec_graph *graph = m->graph;
     uint32_t *begin = WICK_NEW_ARRAY(m->build->temp, uint32_t, graph->node_count);
     uint32_t *end = WICK_NEW_ARRAY(m->build->temp, uint32_t, graph->node_count);
     if (!begin || !end) return wick_fail_oom(m->build->err, graph->node_count * sizeof *begin, "memory plan");
@@ -67,7 +67,7 @@ static wick_status find_loops(struct memory *m, uint32_t **begin_out, uint32_t *
 
 static wick_status place_values(struct memory *m)
 {
-    struct wick_graph *graph = m->graph;
+    struct wick_exec_graph *graph = m->graph;
     struct wick_arena *temp = m->build->temp;
     uint32_t *begin = NULL, *end = NULL;
     m->lives = WICK_NEW_ARRAY(temp, struct wick_interval, graph->tensor_count);
@@ -100,9 +100,9 @@ static wick_status place_values(struct memory *m)
 
 /* A kernel reads and writes in its own order: a result may lie on an argument only exactly, and only where the operator
  * allows it. */
-static bool collides(const struct wick_graph *graph, const struct wick_node *node, uint32_t out, uint32_t in)
+static bool collides(const struct wick_exec_graph *graph, const struct wick_node *node, uint32_t out, uint32_t in)
 {
-    uint32_t o = wick_graph_tensor_index(graph, out), i = wick_graph_tensor_index(graph, in);
+    uint32_t o = wick_exec_graph_tensor_index(graph, out), i = wick_exec_graph_tensor_index(graph, in);
     const struct wick_place *po = &graph->places[o], *pi = &graph->places[i];
     if (o == i || po->kind != WICK_PLACE_PLANNED || pi->kind != WICK_PLACE_PLANNED || po->buffer != pi->buffer) return false;
     size_t no = graph->tensors[o].capacity, ni = graph->tensors[i].capacity;
@@ -111,7 +111,7 @@ static bool collides(const struct wick_graph *graph, const struct wick_node *nod
 }
 
 struct pair {
-    const struct wick_graph *graph;
+    const struct wick_exec_graph *graph;
     const struct wick_node *node;
     uint32_t found, out; /* found: 1 + value id of the argument */
 };
@@ -144,7 +144,7 @@ struct bare_list {
 static void add_bare(void *user, uint32_t value)
 {
     struct bare_list *list = user;
-    const struct wick_place *place = &list->build->graph->places[wick_graph_tensor_index(list->build->graph, value)];
+    const struct wick_place *place = &list->build->graph->places[wick_exec_graph_tensor_index(list->build->graph, value)];
     bool moved = value < list->build->method->value_count && list->build->moved[value];
     if (place->kind != WICK_PLACE_NONE && !place->moving && !moved) return;
     if (list->ids) list->ids[list->count] = value;
@@ -169,7 +169,7 @@ static wick_status list_bare(struct wick_build *build, struct wick_node *node)
 
 static wick_status list_moving(struct wick_build *build)
 {
-    struct wick_graph *graph = build->graph;
+    struct wick_exec_graph *graph = build->graph;
     for (uint32_t i = 0; i < graph->tensor_count; i++) graph->moving_count += graph->places[i].moving;
     uint32_t *moving = WICK_NEW_ARRAY(build->arena, uint32_t, graph->moving_count);
     if (!moving) return wick_fail_oom(build->err, graph->moving_count * sizeof *moving, "execution graph");
@@ -181,7 +181,7 @@ static wick_status list_moving(struct wick_build *build)
 
 wick_status wick_build_memory(struct wick_build *build)
 {
-    struct wick_graph *graph = build->graph;
+    struct wick_exec_graph *graph = build->graph;
     struct memory m = {.build = build, .graph = graph};
     WICK_TRY(place_values(&m));
     for (uint32_t i = 0; i < graph->node_count; i++) {

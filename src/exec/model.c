@@ -12,7 +12,7 @@
 struct bound {
     struct wick_arena load, packed; /* of the template; of the graph */
     struct wick_method *method;
-    struct wick_graph *graph;
+    struct wick_exec_graph *graph;
 };
 
 struct wick_model {
@@ -53,7 +53,7 @@ static void close_model(wick_model *model)
 {
     struct wick_allocator allocator = model->allocator;
     for (uint32_t i = 0; model->bound && i < wick_program_method_count(model->program); i++) {
-        wick_graph_close(model->bound[i].graph);
+        wick_exec_graph_close(model->bound[i].graph);
         wick_arena_release(&model->bound[i].packed);
         wick_arena_release(&model->bound[i].load);
     }
@@ -125,8 +125,8 @@ static wick_status bind_locked(wick_model *model, uint32_t index, wick_error *er
     struct wick_pool *pool = NULL;
     if (model->threads > 1) WICK_TRY(wick_pool_create(&pool, model->threads, err));
     wick_arena_init(&temp, &model->allocator);
-    struct wick_graph_options options = {&model->backends, &model->ukernels, pool, model->numerics, model->no_fuse, &model->log};
-    wick_status status = wick_graph_bind(&bound->graph, bound->method, &options, &bound->packed, &temp, err);
+    struct wick_exec_graph_options options = {&model->backends, &model->ukernels, pool, model->numerics, model->no_fuse, &model->log};
+    wick_status status = wick_exec_graph_bind(&bound->graph, bound->method, &options, &bound->packed, &temp, err);
     if (status != WICK_OK) wick_arena_release(&bound->packed);
     wick_arena_release(&temp);
     wick_pool_destroy(pool);
@@ -144,7 +144,7 @@ wick_status wick_model_method(wick_model *model, struct wick_str name, const str
     return status;
 }
 
-wick_status wick_model_graph(wick_model *model, struct wick_str name, const struct wick_graph **graph, wick_error *err)
+wick_status wick_model_graph(wick_model *model, struct wick_str name, const struct wick_exec_graph **graph, wick_error *err)
 {
     uint32_t index = 0;
     WICK_TRY(wick_program_method_find(model->program, name, &index, err));
@@ -163,7 +163,7 @@ wick_status wick_timeline_open(struct wick_timeline *timeline, wick_model *model
     wick_arena_init(&timeline->load, &model->allocator);
     wick_arena_init(&timeline->planned, &model->allocator);
     wick_arena_init(&timeline->temp, &model->allocator);
-    const struct wick_graph *graph = NULL;
+    const struct wick_exec_graph *graph = NULL;
     wick_status status = wick_model_graph(model, method, &graph, err);
     if (status == WICK_OK && !pool && model->threads > 1) status = wick_pool_create(&timeline->own_pool, model->threads, err);
     struct wick_instance_options options = {&timeline->load, &timeline->planned, &timeline->temp, pool ? pool : timeline->own_pool};

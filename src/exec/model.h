@@ -39,7 +39,7 @@ unsigned wick_model_threads(const wick_model *model); /* what a timeline's pool 
 /* The template or the bound graph of a method, made at first use; valid as long as the model. A failed attempt leaves
  * nothing and may be repeated. From any thread. */
 wick_status wick_model_method(wick_model *model, struct wick_str name, const struct wick_method **method, wick_error *err) WICK_MUST_CHECK;
-wick_status wick_model_graph(wick_model *model, struct wick_str name, const struct wick_graph **graph, wick_error *err) WICK_MUST_CHECK;
+wick_status wick_model_graph(wick_model *model, struct wick_str name, const struct wick_exec_graph **graph, wick_error *err) WICK_MUST_CHECK;
 
 /* A timeline with arenas, and a pool, of its own; holds a reference of the model. pool: borrowed, or NULL to make one. */
 struct wick_timeline {

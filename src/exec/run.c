@@ -101,7 +101,7 @@ static wick_status step(struct wick_instance *it, uint32_t *at, wick_error *err)
 
 static wick_status run_nodes(struct wick_instance *it, const struct wick_tracer *tracer, wick_error *err)
 {
-    const struct wick_graph *graph = it->graph;
+    const struct wick_exec_graph *graph = it->graph;
     uint32_t instructions = 0;
     for (uint32_t at = 0; at < graph->node_count;) {
         uint32_t current = at;

@@ -2,15 +2,15 @@
  * never change shape, and the operators' prepared states. Memory comes next, in memory.c. */
 #include "exec/build.h"
 
-static bool is_scratch(const struct wick_graph *graph, uint32_t value)
+static bool is_scratch(const struct wick_exec_graph *graph, uint32_t value)
 {
-    return graph->places[wick_graph_tensor_index(graph, value)].kind == WICK_PLACE_SCRATCH;
+    return graph->places[wick_exec_graph_tensor_index(graph, value)].kind == WICK_PLACE_SCRATCH;
 }
 
 /* ---- what a node writes ---- */
 
 /* Appends the tensors of out or in-place arguments to ids (NULL: only counts). */
-static uint32_t list_writes(const struct wick_graph *graph, const struct wick_node *node, bool outs, uint32_t *ids)
+static uint32_t list_writes(const struct wick_exec_graph *graph, const struct wick_node *node, bool outs, uint32_t *ids)
 {
     uint32_t count = 0;
     for (uint32_t k = 0; k < node->count; k++) {
@@ -27,7 +27,7 @@ static uint32_t list_writes(const struct wick_graph *graph, const struct wick_no
 
 wick_status wick_build_writes(struct wick_build *build)
 {
-    struct wick_graph *graph = build->graph;
+    struct wick_exec_graph *graph = build->graph;
     for (uint32_t i = 0; i < graph->node_count; i++) {
         struct wick_node *node = &graph->nodes[i];
         if (node->kind != WICK_NODE_CALL) continue;
@@ -41,7 +41,7 @@ wick_status wick_build_writes(struct wick_build *build)
         graph->out_max = WICK_MAX(graph->out_max, node->out_count);
         for (uint32_t k = 0; k < node->write_count; k++) {
             bool constant = graph->values[ids[k]].as.tensor->constant;
-            if (constant || (node->view && graph->places[wick_graph_tensor_index(graph, ids[k])].input))
+            if (constant || (node->view && graph->places[wick_exec_graph_tensor_index(graph, ids[k])].input))
                 return wick_fail(build->err, WICK_INVALID_PROGRAM, "instruction %u, operator %s: writes value %u, which is %s", node->instruction,
                                  node->op->meta->name, ids[k], constant ? "constant" : "an input");
         }
@@ -54,7 +54,7 @@ wick_status wick_build_writes(struct wick_build *build)
 /* A value is fixed when neither its shape nor, for a scalar, its number can change in a run. */
 static bool *find_fixed(struct wick_build *build)
 {
-    struct wick_graph *graph = build->graph;
+    struct wick_exec_graph *graph = build->graph;
     bool *fixed = WICK_NEW_ARRAY(build->temp, bool, graph->value_count);
     if (!fixed) return NULL;
     for (uint32_t i = 0; i < graph->value_count; i++) {
@@ -71,7 +71,7 @@ static bool *find_fixed(struct wick_build *build)
     return fixed;
 }
 
-static bool argument_fixed(const struct wick_graph *graph, const bool *fixed, uint32_t id)
+static bool argument_fixed(const struct wick_exec_graph *graph, const bool *fixed, uint32_t id)
 {
     const struct wick_value *value = &graph->values[id];
     if (value->tag != WICK_TAG_INT_LIST && value->tag != WICK_TAG_TENSOR_LIST && value->tag != WICK_TAG_OPTIONAL_TENSOR_LIST) return fixed[id];
@@ -98,20 +98,20 @@ static wick_status rebound(struct wick_build *build, const struct wick_node *nod
 }
 
 /* True if every out of the node has, and keeps, the inferred sizes. */
-static bool outs_settled(const struct wick_graph *graph, const struct wick_node *node, const bool *fixed, const struct wick_shape *shapes)
+static bool outs_settled(const struct wick_exec_graph *graph, const struct wick_node *node, const bool *fixed, const struct wick_shape *shapes)
 {
     for (uint32_t k = 0; k < node->out_count; k++) {
         uint32_t id = node->writes[k];
         const struct wick_tensor *tensor = graph->values[id].as.tensor;
         if (!wick_shape_same_sizes(&tensor->shape, &shapes[k])) return false;
-        if (!is_scratch(graph, id) && (!fixed[id] || graph->places[wick_graph_tensor_index(graph, id)].moving)) return false;
+        if (!is_scratch(graph, id) && (!fixed[id] || graph->places[wick_exec_graph_tensor_index(graph, id)].moving)) return false;
     }
     return true;
 }
 
 static wick_status settle_shapes(struct wick_build *build, struct wick_node *node, bool *fixed, struct wick_shape *shapes)
 {
-    struct wick_graph *graph = build->graph;
+    struct wick_exec_graph *graph = build->graph;
     struct wick_args args = {graph->values, node->ids, node->count};
     bool all_fixed = true, internal = false;
     for (uint32_t k = 0; k < node->out_count; k++) internal = internal || is_scratch(graph, node->writes[k]);
@@ -121,7 +121,7 @@ static wick_status settle_shapes(struct wick_build *build, struct wick_node *nod
         all_fixed = all_fixed && (out || argument_fixed(graph, fixed, node->ids[k]));
     }
     for (uint32_t k = node->out_count; k < node->write_count; k++)
-        all_fixed = all_fixed && !graph->places[wick_graph_tensor_index(graph, node->writes[k])].moving;
+        all_fixed = all_fixed && !graph->places[wick_exec_graph_tensor_index(graph, node->writes[k])].moving;
     wick_error ignored;
     wick_status status = node->op->meta->infer(&args, shapes, internal ? build->err : &ignored);
     if (status != WICK_OK && internal)
@@ -139,18 +139,18 @@ static wick_status settle_shapes(struct wick_build *build, struct wick_node *nod
 }
 
 /* Tensors whose pointer a run changes: outs of views, freed ones. */
-static void mark_moving(struct wick_graph *graph)
+static void mark_moving(struct wick_exec_graph *graph)
 {
     for (uint32_t i = 0; i < graph->node_count; i++) {
         const struct wick_node *node = &graph->nodes[i];
-        for (uint32_t k = 0; node->view && k < node->out_count; k++) graph->places[wick_graph_tensor_index(graph, node->writes[k])].moving = true;
-        if (node->kind == WICK_NODE_FREE) graph->places[wick_graph_tensor_index(graph, node->ids[0])].moving = true;
+        for (uint32_t k = 0; node->view && k < node->out_count; k++) graph->places[wick_exec_graph_tensor_index(graph, node->writes[k])].moving = true;
+        if (node->kind == WICK_NODE_FREE) graph->places[wick_exec_graph_tensor_index(graph, node->ids[0])].moving = true;
     }
 }
 
 wick_status wick_build_settle(struct wick_build *build)
 {
-    struct wick_graph *graph = build->graph;
+    struct wick_exec_graph *graph = build->graph;
     bool *fixed = find_fixed(build);
     struct wick_shape *shapes = WICK_NEW_ARRAY(build->temp, struct wick_shape, graph->out_max);
     if (!fixed || !shapes) return wick_fail_oom(build->err, graph->value_count, "binding");

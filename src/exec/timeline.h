@@ -14,7 +14,7 @@ struct wick_timeline_input {
 };
 
 struct wick_instance {
-    const struct wick_graph *graph;
+    const struct wick_exec_graph *graph;
     struct wick_value *values;   /* graph->value_count */
     struct wick_tensor *tensors; /* graph->tensor_count */
     char **planned;

@@ -188,7 +188,7 @@ struct toy {
     uint64_t planned[2];
     /* bound */
     struct wick_arena bind_arena, temp, load, planned_arena, run_temp;
-    struct wick_graph *graph;
+    struct wick_exec_graph *graph;
     struct wick_instance *it;
     wick_error err;
 };
@@ -288,7 +288,7 @@ static inline void toy_output(struct toy *toy, uint32_t id) { toy->outputs[toy->
 
 static inline wick_status toy_bind_with(struct toy *toy, const struct wick_allocator *allocator, bool no_fuse)
 {
-    struct wick_graph_options options = {.backends = &toy_backends, .no_fuse = no_fuse};
+    struct wick_exec_graph_options options = {.backends = &toy_backends, .no_fuse = no_fuse};
     wick_arena_init(&toy->bind_arena, allocator);
     wick_arena_init(&toy->temp, allocator);
     wick_arena_init(&toy->load, allocator);
@@ -296,7 +296,7 @@ static inline wick_status toy_bind_with(struct toy *toy, const struct wick_alloc
     wick_arena_init(&toy->run_temp, allocator);
     toy->graph = NULL;
     toy->it = NULL;
-    return wick_graph_bind(&toy->graph, &toy->method, &options, &toy->bind_arena, &toy->temp, &toy->err);
+    return wick_exec_graph_bind(&toy->graph, &toy->method, &options, &toy->bind_arena, &toy->temp, &toy->err);
 }
 
 static inline wick_status toy_open(struct toy *toy)
@@ -307,7 +307,7 @@ static inline wick_status toy_open(struct toy *toy)
 
 static inline void toy_close(struct toy *toy)
 {
-    wick_graph_close(toy->graph);
+    wick_exec_graph_close(toy->graph);
     struct wick_arena *arenas[] = {&toy->bind_arena, &toy->temp, &toy->load, &toy->planned_arena, &toy->run_temp};
     for (size_t i = 0; i < 5; i++) wick_arena_release(arenas[i]);
 }

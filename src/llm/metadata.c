@@ -21,7 +21,7 @@ static void read_eos(struct wick_llm_metadata *m, const struct wick_program *pro
     }
 }
 
-static const struct wick_tensor *input_tensor(const struct wick_graph *graph, uint32_t i)
+static const struct wick_tensor *input_tensor(const struct wick_exec_graph *graph, uint32_t i)
 {
     const struct wick_value *v = i < graph->method->input_count ? &graph->values[graph->method->inputs[i]] : NULL;
     return v && v->tag == WICK_TAG_TENSOR ? v->as.tensor : NULL;
@@ -29,7 +29,7 @@ static const struct wick_tensor *input_tensor(const struct wick_graph *graph, ui
 
 static bool is_id_type(const struct wick_tensor *t) { return t->shape.dtype == WICK_DTYPE_I64 || t->shape.dtype == WICK_DTYPE_I32; }
 
-static wick_status read_inputs(struct wick_llm_metadata *m, const struct wick_graph *graph, wick_error *err)
+static wick_status read_inputs(struct wick_llm_metadata *m, const struct wick_exec_graph *graph, wick_error *err)
 {
     const struct wick_tensor *tokens = input_tensor(graph, 0), *position = input_tensor(graph, 1);
     if (graph->method->input_count < 1 || graph->method->input_count > 2)
@@ -48,7 +48,7 @@ static wick_status read_inputs(struct wick_llm_metadata *m, const struct wick_gr
     return WICK_OK;
 }
 
-wick_status wick_llm_metadata_read(struct wick_llm_metadata *m, const struct wick_program *program, const struct wick_graph *graph, wick_error *err)
+wick_status wick_llm_metadata_read(struct wick_llm_metadata *m, const struct wick_program *program, const struct wick_exec_graph *graph, wick_error *err)
 {
     *m = (struct wick_llm_metadata){0};
     WICK_TRY(read_inputs(m, graph, err));

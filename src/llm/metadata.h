@@ -25,6 +25,6 @@ struct wick_llm_metadata {
 
 /* Judges that the method is a language model's: one or two integer inputs, tokens first; the first output a float tensor. INVALID_PROGRAM
  * names what is not. Metadata that is missing takes the original's defaults. */
-wick_status wick_llm_metadata_read(struct wick_llm_metadata *m, const struct wick_program *program, const struct wick_graph *graph, wick_error *err);
+wick_status wick_llm_metadata_read(struct wick_llm_metadata *m, const struct wick_program *program, const struct wick_exec_graph *graph, wick_error *err);
 
 #endif

@@ -20,7 +20,7 @@ static wick_status run(float *worst, wick_error *err)
     struct wick_arena load, planned, temp;
     struct wick_program *program;
     struct wick_method *method;
-    struct wick_graph *graph;
+    struct wick_exec_graph *graph;
     struct wick_instance *instance;
     uint32_t index;
     wick_arena_init_fixed(&load, load_block, sizeof load_block);
@@ -31,8 +31,8 @@ static wick_status run(float *worst, wick_error *err)
     WICK_TRY(wick_program_open_memory(&program, file, NULL, 0, &load, err));
     WICK_TRY(wick_program_method_find(program, wick_str_of("forward"), &index, err));
     WICK_TRY(wick_method_load(&method, program, index, &wick_default_ops, &load, err));
-    struct wick_graph_options bind = {.ukernels = &ukernels};
-    WICK_TRY(wick_graph_bind(&graph, method, &bind, &load, &temp, err));
+    struct wick_exec_graph_options bind = {.ukernels = &ukernels};
+    WICK_TRY(wick_exec_graph_bind(&graph, method, &bind, &load, &temp, err));
     struct wick_instance_options options = {&load, &planned, &temp, NULL};
     WICK_TRY(wick_instance_open(&instance, graph, &options, err));
     const int32_t sizes[2] = {1, PROMPT};
@@ -45,7 +45,7 @@ static wick_status run(float *worst, wick_error *err)
         float off = logits[i] - bare_logits[i];
         if (!(off < 0 ? -off <= *worst : off <= *worst)) *worst = off < 0 ? -off : off;
     }
-    wick_graph_close(graph);
+    wick_exec_graph_close(graph);
     wick_program_close(program);
     return WICK_OK;
 }

@@ -19,14 +19,14 @@ struct pass {
 /* A node from tensors to results that only payload nodes see and no other node writes, and which changes nothing else. */
 static bool is_pure(const struct wick_fuse *fuse, const struct wick_node *node)
 {
-    const struct wick_graph *graph = fuse->graph;
+    const struct wick_exec_graph *graph = fuse->graph;
     if (node->kind != WICK_NODE_CALL || node->view || node->out_count == 0 || node->write_count != node->out_count) return false;
     if (node->out_count != wick_signature_outs(node->op->meta->signature)) return false;
     for (uint32_t k = 0; k < node->count; k++)
         if (graph->values[node->ids[k]].tag != WICK_TAG_TENSOR) return false;
     for (uint32_t k = 0; k < node->out_count; k++) {
         if (!wick_fuse_is_internal(graph, node->writes[k])) return false;
-        if (fuse->defs[wick_graph_tensor_index(graph, node->writes[k])] != 1) return false;
+        if (fuse->defs[wick_exec_graph_tensor_index(graph, node->writes[k])] != 1) return false;
     }
     return true;
 }
@@ -37,7 +37,7 @@ static bool is_equal_shape(const struct wick_shape *a, const struct wick_shape *
 }
 
 /* One value, or two constants of the same few bytes (payloads carry parameters that way). */
-static bool is_equal_input(const struct wick_graph *graph, uint32_t a, uint32_t b)
+static bool is_equal_input(const struct wick_exec_graph *graph, uint32_t a, uint32_t b)
 {
     if (a == b) return true;
     const struct wick_tensor *ta = graph->values[a].as.tensor, *tb = graph->values[b].as.tensor;
@@ -45,7 +45,7 @@ static bool is_equal_input(const struct wick_graph *graph, uint32_t a, uint32_t 
     return ta->data == tb->data || (ta->capacity <= SMALL_BYTES && ta->data && tb->data && memcmp(ta->data, tb->data, ta->capacity) == 0);
 }
 
-static bool is_equal(const struct wick_graph *graph, const struct wick_node *a, const struct wick_node *b)
+static bool is_equal(const struct wick_exec_graph *graph, const struct wick_node *a, const struct wick_node *b)
 {
     if (a->op != b->op || a->state != b->state || a->out_count != b->out_count) return false;
     uint32_t inputs = wick_signature_inputs(a->op->meta->signature);
@@ -56,7 +56,7 @@ static bool is_equal(const struct wick_graph *graph, const struct wick_node *a, 
     return true;
 }
 
-static bool changes_input(const struct wick_graph *graph, const struct wick_node *node, const struct wick_node *writer)
+static bool changes_input(const struct wick_exec_graph *graph, const struct wick_node *node, const struct wick_node *writer)
 {
     uint32_t inputs = wick_signature_inputs(node->op->meta->signature);
     for (uint32_t k = 0; k < inputs; k++)
@@ -97,7 +97,7 @@ static wick_status rename_ids(struct pass *pass, struct wick_node *node)
 
 static wick_status apply(struct wick_fuse *fuse)
 {
-    struct wick_graph *graph = fuse->graph;
+    struct wick_exec_graph *graph = fuse->graph;
     struct pass pass = {.fuse = fuse, .replaced = WICK_NEW_ARRAY(fuse->temp, uint32_t, graph->value_count)};
     if (!pass.replaced) return wick_fail_oom(fuse->err, graph->value_count * sizeof *pass.replaced, "fusion");
     for (uint32_t i = 0; i < graph->value_count; i++) pass.replaced[i] = i;

@@ -6,8 +6,13 @@ enum { NR = 16 };
 #include "ukernel/generic/gemm_quantized.h"
 #include "ukernel/generic/vector.h"
 #include "ukernel/x86/avx2/avx2.h"
+#include "ukernel/x86/cpuid.h"
 
-static bool supported(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"); }
+static bool supported(void)
+{
+    static const struct wick_x86_needs needs = {WICK_X86_FMA | WICK_X86_F16C, WICK_X86_BMI | WICK_X86_AVX2 | WICK_X86_BMI2, 0, WICK_X86_SAVES_YMM};
+    return wick_x86_has(&needs);
+}
 
 static void fill(struct wick_ukernels *t)
 {

@@ -7,11 +7,14 @@ enum { NR = 32 };
 #include "ukernel/generic/vector.h"
 #include "ukernel/x86/avx2/avx2.h"
 #include "ukernel/x86/avx512vnni/avx512vnni.h"
+#include "ukernel/x86/cpuid.h"
 
 static bool supported(void)
 {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vnni");
+    static const struct wick_x86_needs needs = {WICK_X86_FMA | WICK_X86_F16C,
+                                                WICK_X86_BMI | WICK_X86_AVX2 | WICK_X86_BMI2 | WICK_X86_AVX512F | WICK_X86_AVX512DQ | WICK_X86_AVX512BW | WICK_X86_AVX512VL,
+                                                WICK_X86_AVX512VNNI, WICK_X86_SAVES_ZMM};
+    return wick_x86_has(&needs);
 }
 
 static void fill(struct wick_ukernels *t)
