@@ -8,7 +8,7 @@
 /* Activations are quantized and dequantized per row, the weight stays int8 with its group scales (mixed_linear). */
 static void decompose_linear(struct wick_graph *g, const struct wick_graph_node *node)
 {
-    uint32_t x = node->ids[0], weight = node->ids[1], out = node->ids[2];
+    uint32_t x = node->ids[0], weight = node->ids[1], bias = node->ids[2], out = node->ids[3];
     const struct wick_shape *shape = wick_graph_shape(g, x);
     bool dynamic = g->values[x].as.tensor->dynamism != WICK_STATIC;
     struct wick_shape params[2] = {*shape, *shape};
@@ -26,7 +26,8 @@ static void decompose_linear(struct wick_graph *g, const struct wick_graph_node 
     uint32_t scales = wick_graph_constant(g, wick_graph_name(g, "%s.scales", g->info[weight].name), scale_source);
     uint32_t mixed = wick_graph_call(g, "quantized_decomposed::mixed_linear.out", 5, flat, weight, scales, wick_graph_none(g), wick_graph_none(g));
     uint32_t sizes = shape->rank == 3 ? wick_graph_ints(g, 3, (int64_t)1, (int64_t)-1, n) : wick_graph_ints(g, 2, (int64_t)-1, n);
-    wick_graph_call(g, "aten::view_copy.out", 2, mixed, sizes);
+    uint32_t rows_out = wick_graph_call(g, "aten::view_copy.out", 2, mixed, sizes);
+    if (g->values[bias].tag == WICK_TAG_TENSOR) wick_graph_call(g, "aten::add.out", 3, rows_out, bias, wick_graph_int(g, 1));
     if (g->status != WICK_OK) return;
     for (uint32_t i = first_new; dynamic && i < g->value_count; i++)
         if (g->values[i].tag == WICK_TAG_TENSOR && g->info[i].origin == WICK_ORIGIN_COMPUTED) g->values[i].as.tensor->dynamism = WICK_DYNAMIC_BOUND;

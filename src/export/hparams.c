@@ -10,14 +10,14 @@
 
 void wick_hparams_init(struct wick_hparams *h)
 {
-    *h = (struct wick_hparams){.dim = 4096, .n_layers = 1, .n_heads = 32, .vocab_size = 512, .multiple_of = 256, .norm_eps = 1e-5, .rope_theta = 10000.0,
-                               .rope_scale_factor = 8, .low_freq_factor = 1, .high_freq_factor = 4, .old_context = 8192,
+    *h = (struct wick_hparams){.dim = 4096, .n_layers = 1, .n_heads = 32, .vocab_size = 512, .multiple_of = 256, .norm_eps = 1e-5, .rope_theta = 10000.0, .partial_rotary_factor = 1,
+                               .qk_norm_affine = true, .scale_query_by = 1, .yarn_beta_fast = 32, .yarn_beta_slow = 1, .yarn_truncate = true, .rope_scale_factor = 8, .low_freq_factor = 1, .high_freq_factor = 4,
                                .num_experts = 8, .num_activated_experts = 2, .moe_route_scale = 1, .linear_conv_kernel_dim = 4};
 }
 
 /* ---- params.json ---- */
 
-enum kind { INT, REAL, FLAG, LAYERS, SCORE };
+enum kind { INT, REAL, FLAG, LAYERS, SCORE, ACTIVATION, SHORT_FACTORS, LONG_FACTORS };
 static const struct {
     const char *name;
     enum kind kind;
@@ -39,6 +39,19 @@ static const struct {
     {"rope_scale_factor", REAL, offsetof(struct wick_hparams, rope_scale_factor)},
     {"high_freq_factor", REAL, offsetof(struct wick_hparams, high_freq_factor)},
     {"attention_qkv_bias", FLAG, offsetof(struct wick_hparams, attention_qkv_bias)},
+    {"use_hf_rope", FLAG, offsetof(struct wick_hparams, use_hf_rope)},
+    {"partial_rotary_factor", REAL, offsetof(struct wick_hparams, partial_rotary_factor)},
+    {"rope_scaling_short_factor", SHORT_FACTORS, 0},
+    {"rope_scaling_long_factor", LONG_FACTORS, 0},
+    {"rope_scaling_attention_factor", REAL, offsetof(struct wick_hparams, rope_attention_factor)},
+    {"original_max_position_embeddings", REAL, offsetof(struct wick_hparams, old_context)},
+    {"max_position_embeddings", INT, offsetof(struct wick_hparams, max_position_embeddings)},
+    {"use_qk_norm", FLAG, offsetof(struct wick_hparams, use_qk_norm)},
+    {"qk_norm_before_rope", FLAG, offsetof(struct wick_hparams, qk_norm_before_rope)},
+    {"qk_norm_affine", FLAG, offsetof(struct wick_hparams, qk_norm_affine)},
+    {"rms_norm_add_unit_offset", FLAG, offsetof(struct wick_hparams, rms_norm_add_unit_offset)},
+    {"scale_query_by", REAL, offsetof(struct wick_hparams, scale_query_by)},
+    {"act_fn", ACTIVATION, offsetof(struct wick_hparams, act_fn)},
     {"layer_types", LAYERS, 0},
     {"moe", FLAG, offsetof(struct wick_hparams, moe)},
     {"num_experts", INT, offsetof(struct wick_hparams, num_experts)},
@@ -56,9 +69,9 @@ static const struct {
 };
 
 /* Keys that describe the tokenizer or the training only, and keys whose one value this build has. */
-static const char *const without_effect[] = {"bos_idx", "eos_idx", "bos_count", "eos_count", "max_seq_len", "max_context_len", "max_batch_size", "device", "norm_type", "act_fn", NULL};
-static const char *const needs_false[] = {"use_hf_rope", "use_qk_norm", "qk_norm_before_rope", "use_q_gate", "use_attn_o_gate", "use_attn_o_norm",
-                                          "rms_norm_add_unit_offset", "use_residual_gate", "use_ffn_learnable_scales", "post_attention_norm", "post_ffn_norm", NULL};
+static const char *const without_effect[] = {"bos_idx", "eos_idx", "bos_count", "eos_count", "max_seq_len", "max_context_len", "max_batch_size", "device", "norm_type", NULL};
+static const char *const needs_false[] = {"use_q_gate", "use_attn_o_gate", "use_attn_o_norm",
+                                          "use_residual_gate", "use_ffn_learnable_scales", "post_attention_norm", "post_ffn_norm", NULL};
 
 static bool in_list(const char *name, const char *const *list)
 {
@@ -106,6 +119,28 @@ static bool set_score(enum wick_moe_score *score, const json_t *value)
     return false;
 }
 
+static bool set_activation(enum wick_activation *act, const json_t *value)
+{
+    static const char *const names[] = {[WICK_SILU] = "silu", [WICK_GELU] = "gelu", [WICK_GELU_TANH] = "gelu_approx"};
+    for (size_t i = 0; json_is_string(value) && i < WICK_ARRAY_SIZE(names); i++)
+        if (strcmp(names[i], json_string_value(value)) == 0) return *act = (enum wick_activation)i, true;
+    return false;
+}
+
+bool wick_hparams_set_factors(float factors[512], int *count, const json_t *value)
+{
+    size_t i;
+    const json_t *item;
+    if (!json_is_array(value) || json_array_size(value) > 512) return false;
+    json_array_foreach((json_t *)(uintptr_t)value, i, item)
+    {
+        if (!json_is_number(item) || !(json_number_value(item) > 0)) return false;
+        factors[i] = (float)json_number_value(item);
+    }
+    *count = (int)json_array_size(value);
+    return true;
+}
+
 static bool set_value(struct wick_hparams *h, enum kind kind, void *at, const json_t *value)
 {
     switch (kind) {
@@ -114,6 +149,9 @@ static bool set_value(struct wick_hparams *h, enum kind kind, void *at, const js
     case FLAG: return json_is_boolean(value) && (*(bool *)at = json_is_true(value), true);
     case LAYERS: return set_layers(h, value);
     case SCORE: return set_score(at, value);
+    case ACTIVATION: return set_activation(at, value);
+    case SHORT_FACTORS: return h->rope_scaling = WICK_ROPE_LONG, wick_hparams_set_factors(h->rope_factors, &h->rope_factor_count, value);
+    case LONG_FACTORS: return h->rope_scaling = WICK_ROPE_LONG, wick_hparams_set_factors(h->rope_long_factors, &h->rope_long_count, value);
     }
     return false;
 }
@@ -148,6 +186,25 @@ wick_status wick_hparams_load(struct wick_hparams *h, const char *path, wick_err
 
 /* ---- derived ---- */
 
+int wick_hparams_rotated(const struct wick_hparams *h) { return h->use_hf_rope ? (int)((double)h->head_dim * h->partial_rotary_factor) : (int)h->head_dim; }
+
+static wick_status finish_rope(struct wick_hparams *h, wick_error *err)
+{
+    /* The original scales interleaved positions only. */
+    if (h->use_scaled_rope && h->use_hf_rope && !h->rope_scale_given) h->use_scaled_rope = false;
+    if (h->use_scaled_rope && h->rope_scaling == WICK_ROPE_PLAIN) h->rope_scaling = WICK_ROPE_LLAMA3;
+    if (!(h->partial_rotary_factor > 0) || h->partial_rotary_factor > 1) return wick_fail(err, WICK_INVALID_CONFIG, "partial_rotary_factor %g is not in (0, 1]", h->partial_rotary_factor);
+    int rotated = wick_hparams_rotated(h), counts[2] = {h->rope_factor_count, h->rope_long_count};
+    if (rotated < 2 || rotated % 2) return wick_fail(err, WICK_INVALID_CONFIG, "rotary positions turn %d channels of a head; that must be even and positive", rotated);
+    for (int i = 0; i < 2; i++)
+        if (counts[i] && counts[i] != rotated / 2)
+            return wick_fail(err, WICK_INVALID_CONFIG, "rope has %d %sfactors, %d turning channels want half as many", counts[i], i ? "long " : "", rotated);
+    if (h->rope_scaling == WICK_ROPE_LONG && !h->use_hf_rope) return wick_fail(err, WICK_INVALID_CONFIG, "longrope factors need use_hf_rope");
+    if (!(h->rope_scale_factor > 0) || h->old_context < 0 || h->rope_attention_factor < 0 || h->max_position_embeddings < 0)
+        return wick_fail(err, WICK_INVALID_CONFIG, "rope scaling: factor, original_max_position_embeddings and attention factor must be positive");
+    return WICK_OK;
+}
+
 wick_status wick_hparams_finish(struct wick_hparams *h, wick_error *err)
 {
     if (h->n_kv_heads <= 0) h->n_kv_heads = h->n_heads;
@@ -168,8 +225,7 @@ wick_status wick_hparams_finish(struct wick_hparams *h, wick_error *err)
     if (h->n_heads % h->n_kv_heads) return wick_fail(err, WICK_INVALID_CONFIG, "n_heads %lld is no multiple of n_kv_heads %lld", (long long)h->n_heads, (long long)h->n_kv_heads);
     if (h->layer_kind_count && h->layer_kind_count < h->n_layers)
         return wick_fail(err, WICK_INVALID_CONFIG, "layer_types has %d entries, the model %lld layers", h->layer_kind_count, (long long)h->n_layers);
-    if (h->rope_factor_count && h->rope_factor_count != h->head_dim / 2)
-        return wick_fail(err, WICK_INVALID_CONFIG, "rope has %d factors, head_dim %lld wants half as many", h->rope_factor_count, (long long)h->head_dim);
+    WICK_TRY(finish_rope(h, err));
     if (h->head_dim % 2) return wick_fail(err, WICK_INVALID_CONFIG, "head_dim %lld is odd", (long long)h->head_dim);
     if (!(h->norm_eps > 0) || !(h->rope_theta > 0)) return wick_fail(err, WICK_INVALID_CONFIG, "norm_eps and rope_theta must be positive");
     return wick_hparams_finish_mixers(h, err);

@@ -9,9 +9,12 @@
 static wick_status read_rope_factors(struct wick_hparams *h, const struct wick_checkpoint *ckpt, wick_error *err)
 {
     const struct wick_ckpt_tensor *factors = wick_checkpoint_find(ckpt, "rope_freqs.weight");
+    h->rope_scaling = WICK_ROPE_PLAIN; /* a class's scaling is not this file's */
+    h->rope_factor_count = h->rope_long_count = 0;
     if (!factors) return WICK_OK;
     if (factors->numel > WICK_ARRAY_SIZE(h->rope_factors)) return wick_fail(err, WICK_NOT_SUPPORTED, "GGUF: rope_freqs.weight has %llu values", (unsigned long long)factors->numel);
     h->rope_factor_count = (int)factors->numel;
+    h->rope_scaling = WICK_ROPE_FACTORS;
     return wick_ckpt_read_f32(factors, 0, factors->numel, h->rope_factors, err);
 }
 

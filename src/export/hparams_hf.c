@@ -17,21 +17,49 @@ static double real_of(const json_t *root, const char *name, double absent)
     return json_is_number(v) ? json_number_value(v) : absent;
 }
 
+/* Parameters of one kind of scaling, from rope_scaling or its new spelling rope_parameters. */
+static wick_status read_scaling_of(struct wick_hparams *h, const char *path, enum wick_rope_scaling kind, const json_t *rope, wick_error *err)
+{
+    h->rope_scaling = kind;
+    h->use_scaled_rope = kind == WICK_ROPE_LLAMA3;
+    h->rope_scale_given = true;
+    double trained = real_of(rope, "original_max_position_embeddings", h->old_context);
+    /* Yarn's factor may be left to the two lengths. */
+    double ratio = kind == WICK_ROPE_YARN && trained > 0 && h->max_position_embeddings > 0 ? (double)h->max_position_embeddings / trained : 8;
+    h->old_context = trained;
+    h->rope_scale_factor = real_of(rope, "factor", ratio);
+    h->low_freq_factor = real_of(rope, "low_freq_factor", 1);
+    h->high_freq_factor = real_of(rope, "high_freq_factor", 4);
+    h->rope_attention_factor = real_of(rope, "attention_factor", 0);
+    h->yarn_beta_fast = real_of(rope, "beta_fast", 32);
+    h->yarn_beta_slow = real_of(rope, "beta_slow", 1);
+    h->yarn_mscale = real_of(rope, "mscale", 0);
+    h->yarn_mscale_all_dim = real_of(rope, "mscale_all_dim", 0);
+    h->yarn_truncate = !json_is_false(json_object_get(rope, "truncate"));
+    if (kind != WICK_ROPE_LONG) return WICK_OK;
+    bool right = wick_hparams_set_factors(h->rope_factors, &h->rope_factor_count, json_object_get(rope, "short_factor")) &&
+                 wick_hparams_set_factors(h->rope_long_factors, &h->rope_long_count, json_object_get(rope, "long_factor"));
+    return right ? WICK_OK : wick_fail(err, WICK_INVALID_CONFIG, "%s: longrope wants short_factor and long_factor, lists of positive numbers", path);
+}
+
 static wick_status read_rope_scaling(struct wick_hparams *h, const char *path, const json_t *rope, wick_error *err)
 {
+    static const struct {
+        const char *name;
+        enum wick_rope_scaling kind;
+    } kinds[] = {{"default", WICK_ROPE_PLAIN}, {"llama3", WICK_ROPE_LLAMA3}, {"linear", WICK_ROPE_LINEAR}, {"dynamic", WICK_ROPE_DYNAMIC},
+                 {"yarn", WICK_ROPE_YARN}, {"longrope", WICK_ROPE_LONG}, {"su", WICK_ROPE_LONG}};
     if (!json_is_object(rope)) return WICK_OK;
     h->rope_theta = real_of(rope, "rope_theta", h->rope_theta);
+    h->partial_rotary_factor = real_of(rope, "partial_rotary_factor", h->partial_rotary_factor);
     const json_t *type = json_object_get(rope, "rope_type");
     if (!type) type = json_object_get(rope, "type");
     const char *name = json_is_string(type) ? json_string_value(type) : "default";
-    if (strcmp(name, "default") == 0) return WICK_OK;
-    if (strcmp(name, "llama3") != 0) return wick_fail(err, WICK_NOT_SUPPORTED, "%s: rope_scaling of type %s: not supported", path, name);
-    h->use_scaled_rope = h->rope_scale_given = true;
-    h->rope_scale_factor = real_of(rope, "factor", 8);
-    h->low_freq_factor = real_of(rope, "low_freq_factor", 1);
-    h->high_freq_factor = real_of(rope, "high_freq_factor", 4);
-    h->old_context = real_of(rope, "original_max_position_embeddings", 8192);
-    return WICK_OK;
+    for (size_t i = 0; i < WICK_ARRAY_SIZE(kinds); i++) {
+        if (strcmp(kinds[i].name, name) != 0) continue;
+        return kinds[i].kind == WICK_ROPE_PLAIN ? WICK_OK : read_scaling_of(h, path, kinds[i].kind, rope, err);
+    }
+    return wick_fail(err, WICK_NOT_SUPPORTED, "%s: rope_scaling of type %s: not supported", path, name);
 }
 
 wick_status wick_hparams_load_hf(struct wick_hparams *h, const char *path, wick_error *err)
@@ -49,11 +77,17 @@ wick_status wick_hparams_load_hf(struct wick_hparams *h, const char *path, wick_
         h->vocab_size = int_of(root, "vocab_size", h->vocab_size);
         h->norm_eps = real_of(root, "rms_norm_eps", h->norm_eps);
         h->rope_theta = real_of(root, "rope_theta", h->rope_theta);
+        h->partial_rotary_factor = real_of(root, "partial_rotary_factor", h->partial_rotary_factor);
+        h->max_position_embeddings = int_of(root, "max_position_embeddings", 0);
+        h->old_context = real_of(root, "original_max_position_embeddings", 0);
+        /* A class's scaling is not this file's. */
+        h->rope_scaling = WICK_ROPE_PLAIN;
+        h->rope_factor_count = h->rope_long_count = 0;
         h->tied_embeddings = json_is_true(json_object_get(root, "tie_word_embeddings"));
         status = read_rope_scaling(h, path, json_object_get(root, "rope_scaling"), err);
         if (status == WICK_OK) status = read_rope_scaling(h, path, json_object_get(root, "rope_parameters"), err);
-        if (status == WICK_OK && (json_is_true(json_object_get(root, "attention_bias")) || json_is_true(json_object_get(root, "mlp_bias"))))
-            status = wick_fail(err, WICK_NOT_SUPPORTED, "%s: attention_bias or mlp_bias: not supported", path);
+        if (json_is_true(json_object_get(root, "attention_bias"))) h->attention_qkv_bias = h->attention_output_bias = true;
+        h->mlp_bias = json_is_true(json_object_get(root, "mlp_bias"));
     }
     json_decref(root);
     return status;

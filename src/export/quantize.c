@@ -20,12 +20,9 @@ static wick_status quantize_linear(struct wick_graph *g, struct wick_graph_node 
     uint32_t packed = wick_graph_constant(g, g->info[weight].name, wick_quantized_values(q, &g->arena, WICK_PACK_INT8));
     WICK_TRY(wick_graph_status(g, err));
     g->info[packed].quantized = q;
-    /* (x, weight, bias, out) becomes (x, packed, out). */
+    /* (x, weight, bias, out) becomes (x, packed, bias, out). */
     node->op = &wick_ir_dynamic_linear;
     node->ids[1] = packed;
-    node->ids[2] = node->ids[3];
-    node->n_inputs = 2;
-    node->count = 3;
     return WICK_OK;
 }
 
@@ -35,7 +32,7 @@ static wick_status quantize_linears(struct wick_graph *g, const struct wick_quan
         struct wick_graph_node *node = &g->nodes[n];
         if (!node->op || strcmp(node->op->name, "aten::linear.out") != 0) continue;
         const struct wick_source *weight = weight_of(g, node->ids[1]);
-        bool plain = weight && weight->rows && g->values[node->ids[2]].tag == WICK_TAG_NONE;
+        bool plain = weight && weight->rows;
         report->linears++;
         if (!plain || (spec->group && wick_source_columns(weight) % (size_t)spec->group)) {
             if (!report->left_name) report->left_name = g->info[node->ids[1]].name;

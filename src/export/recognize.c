@@ -76,10 +76,11 @@ wick_status wick_recognize(struct wick_recognized *r, const struct wick_config *
     else WICK_TRY(hf_family(r, families, found, err));
     if (!r->family) return unknown_class(families, model_class, err);
     wick_hparams_init(&r->hparams);
-    r->family->defaults(model_class, &r->hparams);
+    if (!gguf && !hf && !params && beside(path, "params.json", found)) params = found;
+    /* params.json describes a model whole, as the original reads it: what it does not say is a default of every class. */
+    if (gguf || hf || !params) r->family->defaults(model_class, &r->hparams);
     if (gguf) WICK_TRY(wick_hparams_load_gguf(&r->hparams, r->checkpoint, err));
     else if (hf) WICK_TRY(wick_hparams_load_hf(&r->hparams, found, err));
-    else if (!params && beside(path, "params.json", found)) params = found;
     if (params) WICK_TRY(wick_hparams_load(&r->hparams, params, err));
     r->family->adjust(model_class, &r->hparams);
     return wick_hparams_finish(&r->hparams, err);

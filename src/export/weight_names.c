@@ -13,6 +13,8 @@ static const struct names layer_names[] = {
     {"attention.wv.weight", "self_attn.v_proj.weight", "attn_v.weight"},
     {"attention.wo.weight", "self_attn.o_proj.weight", "attn_output.weight"},
     {"attention.wo.weight", "self_attn.out_proj.weight", NULL},
+    {"attention.wqkv.weight", "self_attn.qkv_proj.weight", "attn_qkv.weight"},
+    {"attention.wo.bias", "self_attn.o_proj.bias", "attn_output.bias"},
     {"attention.wq.bias", "self_attn.q_proj.bias", "attn_q.bias"},
     {"attention.wk.bias", "self_attn.k_proj.bias", "attn_k.bias"},
     {"attention.wv.bias", "self_attn.v_proj.bias", "attn_v.bias"},
@@ -27,6 +29,10 @@ static const struct names layer_names[] = {
     {"feed_forward.w1.weight", "mlp.gate_proj.weight", "ffn_gate.weight"},
     {"feed_forward.w2.weight", "mlp.down_proj.weight", "ffn_down.weight"},
     {"feed_forward.w3.weight", "mlp.up_proj.weight", "ffn_up.weight"},
+    {"feed_forward.w13.weight", "mlp.gate_up_proj.weight", "ffn_up.weight"},
+    {"feed_forward.w1.bias", "mlp.gate_proj.bias", "ffn_gate.bias"},
+    {"feed_forward.w2.bias", "mlp.down_proj.bias", "ffn_down.bias"},
+    {"feed_forward.w3.bias", "mlp.up_proj.bias", "ffn_up.bias"},
     {"feed_forward.w1.weight", "feed_forward.w1.weight", NULL},
     {"feed_forward.w2.weight", "feed_forward.w2.weight", NULL},
     {"feed_forward.w3.weight", "feed_forward.w3.weight", NULL},
@@ -63,13 +69,19 @@ static const struct names top_names[] = {
     {"output.weight", "lm_head.weight", "output.weight"},
 };
 
+/* Parts that lie one below the other. */
 static const struct {
     const char *name, *whole;
-    int index, count;
+    int index, count; /* equal parts; count 0: q, k and v, as many rows as they have heads */
 } cuts[] = {
     {"conv.B_proj.weight", "conv.in_proj.weight", 0, 3},
     {"conv.C_proj.weight", "conv.in_proj.weight", 1, 3},
     {"conv.x_proj.weight", "conv.in_proj.weight", 2, 3},
+    {"attention.wq.weight", "attention.wqkv.weight", 0, 0},
+    {"attention.wk.weight", "attention.wqkv.weight", 1, 0},
+    {"attention.wv.weight", "attention.wqkv.weight", 2, 0},
+    {"feed_forward.w1.weight", "feed_forward.w13.weight", 0, 2},
+    {"feed_forward.w3.weight", "feed_forward.w13.weight", 1, 2},
 };
 
 static const char *in_convention(const struct names *n, enum wick_naming naming)
@@ -99,13 +111,15 @@ bool wick_weight_name(const struct wick_weights *w, int layer, const char *name,
     return false;
 }
 
-bool wick_weight_cut(const char *name, const char **whole, int *index, int *count)
+bool wick_weight_cut(const struct wick_weights *w, const char *name, int64_t rows, const char **whole, int64_t *first, int64_t *total)
 {
+    const struct wick_hparams *h = w->hparams;
+    int64_t q = h->n_heads * h->head_dim, kv = h->n_kv_heads * h->head_dim;
     for (size_t i = 0; i < WICK_ARRAY_SIZE(cuts); i++) {
         if (strcmp(cuts[i].name, name) != 0) continue;
         *whole = cuts[i].whole;
-        *index = cuts[i].index;
-        *count = cuts[i].count;
+        *first = cuts[i].count ? cuts[i].index * rows : cuts[i].index == 0 ? 0 : q + (cuts[i].index - 1) * kv;
+        *total = cuts[i].count ? cuts[i].count * rows : q + 2 * kv;
         return true;
     }
     return false;

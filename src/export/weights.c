@@ -135,19 +135,38 @@ wick_status wick_weights_named(struct wick_weights *w, const char *tensor_name, 
     return source_of(w, tensor, tensor_name, rows, columns, 0, source, err);
 }
 
+/* A part of a tensor that holds several weights, if the checkpoint has such a tensor of the right size. *source stays NULL otherwise. */
+static wick_status find_part(struct wick_weights *w, int layer, const char *name, int64_t rows, int64_t columns, struct wick_source **source, wick_error *err)
+{
+    char text[WICK_WEIGHT_NAME_MAX];
+    const char *whole;
+    int64_t first, total;
+    *source = NULL;
+    if (!wick_weight_cut(w, name, rows, &whole, &first, &total)) return WICK_OK;
+    const struct wick_ckpt_tensor *tensor = find_tensor(w, layer, whole, text);
+    if (!tensor || !has_shape(tensor, total, columns)) return WICK_OK;
+    WICK_TRY(source_of(w, tensor, text, total, columns, 0, source, err));
+    *source = wick_source_row_range(w->arena, *source, (size_t)first, (size_t)rows);
+    return *source ? WICK_OK : wick_fail_oom(err, sizeof **source, text);
+}
+
+/* Whether rows of a head come in another order than the graph's rope wants: Hugging Face's halves for interleaved pairs. */
+static bool is_reordered(const struct wick_weights *w, const char *name)
+{
+    bool turns = strncmp(name, "attention.wq.", 13) == 0 || strncmp(name, "attention.wk.", 13) == 0;
+    return turns && w->naming == WICK_NAMING_HF && !w->hparams->use_hf_rope;
+}
+
 wick_status wick_weights_find(struct wick_weights *w, int layer, const char *name, int64_t rows, int64_t columns, struct wick_source **source, wick_error *err)
 {
-    char text[WICK_WEIGHT_NAME_MAX], whole_text[WICK_WEIGHT_NAME_MAX];
-    const char *whole;
-    int index, count;
+    char text[WICK_WEIGHT_NAME_MAX];
     const struct wick_ckpt_tensor *tensor = find_tensor(w, layer, name, text);
     if (!tensor && layer < 0 && strcmp(name, "output.weight") == 0) return wick_weights_find(w, -1, "tok_embeddings.weight", rows, columns, source, err);
-    if (!tensor && wick_weight_cut(name, &whole, &index, &count) && (tensor = find_tensor(w, layer, whole, whole_text))) {
-        WICK_TRY(source_of(w, tensor, whole_text, rows * count, columns, 0, source, err));
-        *source = wick_source_row_range(w->arena, *source, (size_t)(index * rows), (size_t)rows);
-        return *source ? WICK_OK : wick_fail_oom(err, sizeof **source, text);
+    if (!tensor || !has_shape(tensor, rows, columns)) {
+        WICK_TRY(find_part(w, layer, name, rows, columns, source, err));
+        if (*source && is_reordered(w, name)) return wick_fail(err, WICK_NOT_SUPPORTED, "checkpoint: %s inside a joined tensor, with interleaved rope: not supported", text);
+        if (*source) return WICK_OK;
     }
     if (!tensor) return wick_fail(err, WICK_INVALID_CHECKPOINT, "checkpoint: %s is missing", text);
-    bool rotated = strcmp(name, "attention.wq.weight") == 0 || strcmp(name, "attention.wk.weight") == 0;
-    return source_of(w, tensor, text, rows, columns, rotated && w->naming == WICK_NAMING_HF ? (size_t)w->hparams->head_dim : 0, source, err);
+    return source_of(w, tensor, text, rows, columns, is_reordered(w, name) ? (size_t)w->hparams->head_dim : 0, source, err);
 }

@@ -11,4 +11,4 @@ static wick_status infer_dynamic_linear(const struct wick_args *args, struct wic
     return WICK_OK;
 }
 
-const struct wick_opmeta wick_ir_dynamic_linear = {.name = "wick::dynamic_linear", .signature = "TT>T", .infer = infer_dynamic_linear};
+const struct wick_opmeta wick_ir_dynamic_linear = {.name = "wick::dynamic_linear", .signature = "TTt>T", .infer = infer_dynamic_linear};

@@ -1,6 +1,31 @@
 /* export/decoder/attention.c - grouped-query attention of one layer. */
 #include "export/decoder/parts.h"
 
+/* The norm of a head's vector (.., D), q or k. */
+static uint32_t head_norm(struct wick_decoder *d, int layer, const char *name, uint32_t x)
+{
+    return d->h->qk_norm_affine ? wick_decoder_norm(d, layer, name, x, d->h->head_dim) : wick_decoder_scaleless_norm(d, x);
+}
+
+static uint32_t q_norm(struct wick_decoder *d, int layer, uint32_t q)
+{
+    q = head_norm(d, layer, "attention.q_norm_fn", q);
+    return d->h->scale_query_by == 1 ? q : wick_graph_call(d->g, "aten::mul.Scalar_out", 2, q, wick_graph_double(d->g, d->h->scale_query_by));
+}
+
+/* (1, S, heads * D) to (1, S, heads, D), normed and rotated. */
+static uint32_t place(struct wick_decoder *d, int layer, uint32_t x, int64_t heads, bool is_q)
+{
+    const struct wick_hparams *h = d->h;
+    if (h->use_qk_norm && h->qk_norm_before_rope) {
+        x = wick_decoder_split_heads(d, x, heads);
+        x = is_q ? q_norm(d, layer, x) : head_norm(d, layer, "attention.k_norm_fn", x);
+    }
+    x = wick_decoder_rotate(d, x, heads);
+    if (h->use_qk_norm && !h->qk_norm_before_rope) x = is_q ? q_norm(d, layer, x) : head_norm(d, layer, "attention.k_norm_fn", x);
+    return x;
+}
+
 uint32_t wick_decoder_attention(struct wick_decoder *d, int layer, uint32_t x)
 {
     const struct wick_hparams *h = d->h;
@@ -9,10 +34,10 @@ uint32_t wick_decoder_attention(struct wick_decoder *d, int layer, uint32_t x)
     uint32_t q = wick_decoder_linear(d, layer, "attention.wq", x, q_rows, h->dim, h->attention_qkv_bias);
     uint32_t k = wick_decoder_linear(d, layer, "attention.wk", x, kv_rows, h->dim, h->attention_qkv_bias);
     uint32_t v = wick_decoder_linear(d, layer, "attention.wv", x, kv_rows, h->dim, h->attention_qkv_bias);
-    q = wick_decoder_rotate(d, q, h->n_heads);
-    k = wick_decoder_rotate(d, k, h->n_kv_heads);
+    q = place(d, layer, q, h->n_heads, true);
+    k = place(d, layer, k, h->n_kv_heads, false);
     v = wick_decoder_split_heads(d, v, h->n_kv_heads);
     uint32_t mixed = wick_decoder_attend(d, layer, q, k, v);
     mixed = wick_graph_call(d->g, "aten::view_copy.out", 2, mixed, wick_graph_ints(d->g, 3, (int64_t)1, (int64_t)-1, q_rows));
-    return wick_decoder_linear(d, layer, "attention.wo", mixed, h->dim, q_rows, false);
+    return wick_decoder_linear(d, layer, "attention.wo", mixed, h->dim, q_rows, h->attention_output_bias);
 }

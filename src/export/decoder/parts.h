@@ -46,7 +46,9 @@ uint32_t wick_decoder_linear(struct wick_decoder *d, int layer, const char *name
 
 /* ---- norm.c ---- */
 
-/* RMS norm over the last dim with the weight "layers.N.<name>.weight" (size). */
+/* x * rsqrt(mean(x^2) + eps) over the last dim. */
+uint32_t wick_decoder_scaleless_norm(struct wick_decoder *d, uint32_t x);
+/* That times the weight "layers.N.<name>.weight" (size), or 1 + weight as the hyper-parameters say. */
 uint32_t wick_decoder_norm(struct wick_decoder *d, int layer, const char *name, uint32_t x, int64_t size);
 
 /* ---- positions.c: what all layers share about positions; made once, before the first layer ---- */
@@ -71,6 +73,8 @@ uint32_t wick_decoder_attention(struct wick_decoder *d, int layer, uint32_t x);
 
 /* ---- feed_forward.c ---- */
 
+/* silu or gelu, as the hyper-parameters say. */
+uint32_t wick_decoder_activate(struct wick_decoder *d, uint32_t x);
 /* w2(act(w1 x) * w3 x), or what layer.c says this layer has in its place. */
 uint32_t wick_decoder_feed_forward(struct wick_decoder *d, int layer, uint32_t x);
 

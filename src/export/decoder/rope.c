@@ -6,13 +6,15 @@
 void wick_decoder_rope_tables(struct wick_decoder *d)
 {
     struct wick_graph *g = d->g;
-    int rows = d->b->context, half = (int)d->h->head_dim / 2;
+    int rows = d->b->context, half = wick_hparams_rotated(d->h) / 2;
+    /* The original doubles the table of checkpoints that say an ffn_dim_multiplier, and that length is what chooses longrope's factors. */
+    const struct wick_rope_spec spec = wick_rope_spec_of(d->h, rows, d->h->ffn_dim_multiplier > 0 ? rows * 2 : rows);
     float *cos_table = WICK_NEW_ARRAY(&g->arena, float, (size_t)rows * (size_t)half), *sin_table = WICK_NEW_ARRAY(&g->arena, float, (size_t)rows * (size_t)half);
     if (!cos_table || !sin_table) {
         wick_graph_fail(g, WICK_OUT_OF_MEMORY, "no memory for rope tables of %d rows", rows);
         return;
     }
-    wick_rope_table(d->h, rows, cos_table, sin_table);
+    wick_rope_table(d->h, &spec, cos_table, sin_table);
     uint32_t view = wick_graph_ints(g, 4, (int64_t)1, (int64_t)-1, (int64_t)1, (int64_t)half);
     uint32_t cos_rows = wick_decoder_rows(d, wick_decoder_table(d, "rope.cos", WICK_DTYPE_F32, rows, half, cos_table), 0, d->start, d->end);
     d->cos = wick_graph_call(g, "aten::view_copy.out", 2, cos_rows, view);
@@ -31,19 +33,47 @@ static uint32_t half_of_pairs(struct wick_decoder *d, uint32_t pairs, int64_t wh
     return wick_graph_call(d->g, "aten::select_copy.int_out", 3, pairs, wick_graph_int(d->g, -1), wick_graph_int(d->g, which));
 }
 
+/* (a, b) turned by the positions' angles. */
+static void turn(struct wick_decoder *d, uint32_t a, uint32_t b, uint32_t out[2])
+{
+    struct wick_graph *g = d->g;
+    uint32_t one = wick_graph_int(g, 1);
+    uint32_t a_cos = wick_graph_call(g, "aten::mul.out", 2, a, d->cos), b_sin = wick_graph_call(g, "aten::mul.out", 2, b, d->sin);
+    out[0] = wick_graph_call(g, "aten::sub.out", 3, a_cos, b_sin, one);
+    uint32_t a_sin = wick_graph_call(g, "aten::mul.out", 2, a, d->sin), b_cos = wick_graph_call(g, "aten::mul.out", 2, b, d->cos);
+    out[1] = wick_graph_call(g, "aten::add.out", 3, a_sin, b_cos, one);
+}
+
+static uint32_t channels(struct wick_decoder *d, uint32_t x, int64_t first, int64_t last)
+{
+    return wick_decoder_rows(d, x, -1, wick_graph_int(d->g, first), wick_graph_int(d->g, last));
+}
+
+/* Halves: pair (x[i], x[i + rd/2]) of the first rd channels turns, the others pass. */
+static uint32_t rotate_halves(struct wick_decoder *d, uint32_t x, int64_t heads)
+{
+    struct wick_graph *g = d->g;
+    int64_t rotated = wick_hparams_rotated(d->h), half = rotated / 2, dim = d->h->head_dim;
+    uint32_t parts[3];
+    if (g->status == WICK_OK && wick_graph_shape(g, x)->rank != 4) x = wick_decoder_split_heads(d, x, heads);
+    uint32_t a = channels(d, x, 0, half), b = channels(d, x, half, rotated);
+    turn(d, a, b, parts);
+    if (rotated < dim) parts[2] = channels(d, x, rotated, dim);
+    return wick_graph_call(g, "aten::cat.out", 2, wick_graph_tensors(g, parts, rotated < dim ? 3 : 2), wick_graph_int(g, -1));
+}
+
 /* Interleaved: pair (x[2i], x[2i+1]) turns by its position's angle. */
-uint32_t wick_decoder_rotate(struct wick_decoder *d, uint32_t x, int64_t heads)
+static uint32_t rotate_pairs(struct wick_decoder *d, uint32_t x, int64_t heads)
 {
     struct wick_graph *g = d->g;
     int64_t half = d->h->head_dim / 2;
     uint32_t pairs = wick_graph_call(g, "aten::view_copy.out", 2, x, wick_graph_ints(g, 5, (int64_t)1, (int64_t)-1, heads, half, (int64_t)2));
-    uint32_t a = half_of_pairs(d, pairs, 0), b = half_of_pairs(d, pairs, 1), one = wick_graph_int(g, 1);
-    uint32_t a_cos = wick_graph_call(g, "aten::mul.out", 2, a, d->cos), b_sin = wick_graph_call(g, "aten::mul.out", 2, b, d->sin);
-    uint32_t real = wick_graph_call(g, "aten::sub.out", 3, a_cos, b_sin, one);
-    uint32_t a_sin = wick_graph_call(g, "aten::mul.out", 2, a, d->sin), b_cos = wick_graph_call(g, "aten::mul.out", 2, b, d->cos);
-    uint32_t imaginary = wick_graph_call(g, "aten::add.out", 3, a_sin, b_cos, one);
-    uint32_t parts[2] = {wick_graph_call(g, "aten::unsqueeze_copy.out", 2, real, wick_graph_int(g, -1)),
-                         wick_graph_call(g, "aten::unsqueeze_copy.out", 2, imaginary, wick_graph_int(g, -1))};
+    uint32_t turned[2];
+    turn(d, half_of_pairs(d, pairs, 0), half_of_pairs(d, pairs, 1), turned);
+    uint32_t parts[2] = {wick_graph_call(g, "aten::unsqueeze_copy.out", 2, turned[0], wick_graph_int(g, -1)),
+                         wick_graph_call(g, "aten::unsqueeze_copy.out", 2, turned[1], wick_graph_int(g, -1))};
     uint32_t joined = wick_graph_call(g, "aten::cat.out", 2, wick_graph_tensors(g, parts, 2), wick_graph_int(g, -1));
     return wick_decoder_split_heads(d, joined, heads);
 }
+
+uint32_t wick_decoder_rotate(struct wick_decoder *d, uint32_t x, int64_t heads) { return d->h->use_hf_rope ? rotate_halves(d, x, heads) : rotate_pairs(d, x, heads); }

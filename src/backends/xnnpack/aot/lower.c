@@ -130,15 +130,21 @@ static bool judge_binary(const struct wick_graph *g, const struct wick_graph_nod
     return n->n_inputs == 2 || (g->values[n->ids[2]].tag == WICK_TAG_INT && g->values[n->ids[2]].as.i == 1); /* alpha */
 }
 
+/* A float vector known now, or none. */
+static bool is_bias(const struct wick_graph *g, uint32_t id)
+{
+    return g->values[id].tag == WICK_TAG_NONE || (is_f32(g, id) && g->info[id].origin == WICK_ORIGIN_CONSTANT);
+}
+
 static bool judge_linear(const struct wick_graph *g, const struct wick_graph_node *n)
 {
-    return is_f32(g, n->ids[0]) && is_f32(g, n->ids[1]) && g->info[n->ids[1]].origin == WICK_ORIGIN_CONSTANT && g->values[n->ids[2]].tag == WICK_TAG_NONE;
+    return is_f32(g, n->ids[0]) && is_f32(g, n->ids[1]) && g->info[n->ids[1]].origin == WICK_ORIGIN_CONSTANT && is_bias(g, n->ids[2]);
 }
 
 static bool judge_dynamic_linear(const struct wick_graph *g, const struct wick_graph_node *n)
 {
     const struct wick_quantized *q = g->info[n->ids[1]].quantized;
-    return is_f32(g, n->ids[0]) && q && wick_quantized_bits(q) == 4 && wick_quantized_group(q) % 32 == 0;
+    return is_f32(g, n->ids[0]) && q && wick_quantized_bits(q) == 4 && wick_quantized_group(q) % 32 == 0 && is_bias(g, n->ids[2]);
 }
 
 /* ---- emitting ---- */
@@ -162,13 +168,14 @@ static void emit_binary(struct builder *b, const struct wick_graph_node *n, uint
     node->slots[XNN_NODE_2X1_OUTPUT_ID] = out;
 }
 
-static void add_fully_connected(struct builder *b, uint32_t in, uint32_t filter, uint32_t out)
+static void add_fully_connected(struct builder *b, uint32_t in, uint32_t filter, uint32_t bias, uint32_t out)
 {
+    uint32_t added = b->g->values[bias].tag == WICK_TAG_NONE ? WICK_XNN_NO_ID : value_of(b, bias);
     struct wick_xnn_node *node = add_node(b, XNN_NODE_FULLY_CONNECTED);
     if (!node) return;
     node->slots[XNN_FULLY_CONNECTED_INPUT1_ID] = in;
     node->slots[XNN_FULLY_CONNECTED_FILTER_ID] = filter;
-    node->slots[XNN_FULLY_CONNECTED_BIAS_ID] = WICK_XNN_NO_ID;
+    node->slots[XNN_FULLY_CONNECTED_BIAS_ID] = added;
     node->slots[XNN_FULLY_CONNECTED_OUTPUT_ID] = out;
 }
 
@@ -176,7 +183,7 @@ static void emit_linear(struct builder *b, const struct wick_graph_node *n, uint
 {
     (void)kind;
     uint32_t in = value_of(b, n->ids[0]), filter = value_of(b, n->ids[1]);
-    add_fully_connected(b, in, filter, value_of(b, n->ids[n->count - 1]));
+    add_fully_connected(b, in, filter, n->ids[2], value_of(b, n->ids[n->count - 1]));
 }
 
 /* Convert to qdint8 per row, then FullyConnected with a qbint4 filter. Each linear has its own Convert, as the original
@@ -200,7 +207,7 @@ static void emit_dynamic_linear(struct builder *b, const struct wick_graph_node 
     b->x->values[filter].constant = values;
     b->x->values[filter].quant = (struct wick_xnn_quant){.kind = XNN_QUANT_PER_GROUP, .channel_dim = 0, .group_size = wick_quantized_group(q),
                                                          .scale_constant = scale, .scale_count = (uint32_t)wick_shape_numel(&scales->shape)};
-    add_fully_connected(b, row, filter, value_of(b, n->ids[n->count - 1]));
+    add_fully_connected(b, row, filter, n->ids[2], value_of(b, n->ids[n->count - 1]));
 }
 
 static const struct {
