@@ -44,5 +44,6 @@ wick_status wick_hparams_load_gguf(struct wick_hparams *h, const struct wick_che
     snprintf(key, sizeof key, "%.*s.rope.scaling.type", n, arch.data);
     if (wick_checkpoint_meta_str(ckpt, key, &scaling, NULL) == WICK_OK && !wick_str_is(scaling, "none"))
         return wick_fail(err, WICK_NOT_SUPPORTED, "GGUF: %s=%.*s: not supported", key, (int)WICK_MIN(scaling.size, (size_t)64), scaling.data);
+    WICK_TRY(wick_hparams_gguf_mixers(h, ckpt, err));
     return read_rope_factors(h, ckpt, err);
 }

@@ -84,7 +84,8 @@ wick_status wick_hparams_load_hf(struct wick_hparams *h, const char *path, wick_
         h->rope_scaling = WICK_ROPE_PLAIN;
         h->rope_factor_count = h->rope_long_count = 0;
         h->tied_embeddings = json_is_true(json_object_get(root, "tie_word_embeddings"));
-        status = read_rope_scaling(h, path, json_object_get(root, "rope_scaling"), err);
+        status = wick_hparams_hf_mixers(h, path, root, err);
+        if (status == WICK_OK) status = read_rope_scaling(h, path, json_object_get(root, "rope_scaling"), err);
         if (status == WICK_OK) status = read_rope_scaling(h, path, json_object_get(root, "rope_parameters"), err);
         if (json_is_true(json_object_get(root, "attention_bias"))) h->attention_qkv_bias = h->attention_output_bias = true;
         h->mlp_bias = json_is_true(json_object_get(root, "mlp_bias"));

@@ -18,6 +18,7 @@ MODELS = [  # name, model class, checkpoint, parameters, prompt
     ("llama2", "llama2", "tests/data/golden/checkpoints/llama2", None, [1, 17, 300, 42, 5, 99, 511, 256, 7]),
     ("llama3_2", "llama3_2", "tests/data/golden/checkpoints/llama3_2", None, [1, 17, 300, 42, 5, 99, 511, 256, 7]),
     ("smollm2", "smollm2", "tests/data/golden/checkpoints/smollm2", None, [1, 17, 300, 42, 5, 99, 511, 256, 7]),
+    ("lfm2", "lfm2_350m", "tests/data/golden/checkpoints/lfm2", None, [1, 17, 300, 42, 5, 99, 511, 256, 7]),
 ]
 QUANTIZED = ["quantization.qmode=8da4w", "quantization.group_size=32", "quantization.embedding_quantize='4,32'"]
 XNNPACK = ["backend.xnnpack.enabled=true", "backend.xnnpack.extended_ops=true"]

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 
-FAMILIES = ("llama2", "llama3_2", "smollm2", "qwen2_5_0_5b", "qwen3_0_6b", "phi_4_mini")
+FAMILIES = ("llama2", "llama3_2", "smollm2", "qwen2_5_0_5b", "qwen3_0_6b", "phi_4_mini", "lfm2_350m")
 OTHER_SCALES = "v10_"  # made by ExecuTorch 1.0, which chooses the scales of 4-bit weights otherwise than 1.5
 
 
