@@ -163,13 +163,29 @@ static wick_status invalid_choice(const char *name, const char *text, const char
     return status;
 }
 
-static wick_status set_text(struct wick_config *config, enum wick_key key, const json_t *value, const char *written, wick_error *err)
+/* A number as the original turns it into text: the fewest digits that read back the same, with a point or an exponent. */
+static const char *float_text(double d, char out[48])
 {
+    char digits[32];
+    int precision = 0;
+    do snprintf(digits, sizeof digits, "%.*e", precision, d);
+    while (strtod(digits, NULL) != d && ++precision < 17);
+    char *e = strchr(digits, 'e');
+    int exponent = e ? atoi(e + 1) : 0;
+    if (exponent < -4 || exponent >= 16) return snprintf(out, 48, "%s", digits), out;
+    snprintf(out, 48, "%.*f", precision > exponent ? precision - exponent : 1, d);
+    return out;
+}
+
+static wick_status set_text(struct wick_config *config, enum wick_key key, const json_t *value, wick_error *err)
+{
+    char number[48];
     const char *name = keys[key].name, *text = json_string_value(value), *choices = keys[key].choices;
     if (json_is_object(value) || json_is_array(value))
         return wick_fail(err, WICK_INVALID_CONFIG, "%s: Cannot convert '%s' to string: takes one value", name, wick_config_type_name(value));
     if (json_is_boolean(value)) text = json_is_true(value) ? "True" : "False";
-    else if (!text) text = written ? written : "";
+    else if (json_is_integer(value)) snprintf(number, sizeof number, "%lld", (long long)json_integer_value(value)), text = number;
+    else if (json_is_real(value)) text = float_text(json_real_value(value), number);
     if (choices) {
         const char *chosen = choice(choices, text), *list = strchr(choices, ':') ? strchr(choices, ':') + 1 : choices;
         if (!chosen) return invalid_choice(name, text, list, err);
@@ -223,6 +239,7 @@ wick_status wick_config_set_key(struct wick_config *config, enum wick_key key, c
 {
     const struct wick_key_info *info = &keys[key];
     struct wick_config_value *out = &config->values[key];
+    if (json_is_string(value) && strcmp(json_string_value(value), "???") == 0) return WICK_OK; /* to be given: what is there stays */
     bool pending = !config->resolved && wick_config_is_pending(value);
     if (wick_config_is_structured(key) && !json_is_null(value) && !(json_is_string(value) && pending)) return set_structured(config, key, value, err);
     *out = (struct wick_config_value){.null = json_is_null(value), .given = true, .pending = pending};
@@ -234,7 +251,7 @@ wick_status wick_config_set_key(struct wick_config *config, enum wick_key key, c
     case WICK_TYPE_BOOL: return set_bool(info->name, value, &out->b, err);
     case WICK_TYPE_INT: return set_number(info->name, value, written, out, true, err);
     case WICK_TYPE_FLOAT: return set_number(info->name, value, written, out, false, err);
-    default: return set_text(config, key, value, written, err);
+    default: return set_text(config, key, value, err);
     }
 }
 

@@ -124,7 +124,7 @@ static bool append_text(struct wick_buf *out, const json_t *value)
     else if (json_is_boolean(value)) wick_buf_text(out, json_is_true(value) ? "True" : "False");
     else if (json_is_null(value)) wick_buf_text(out, "None");
     else if (json_is_integer(value)) wick_buf_printf(out, "%lld", (long long)json_integer_value(value));
-    else if (json_is_real(value)) wick_buf_printf(out, "%.17g", json_real_value(value));
+    else if (json_is_real(value)) wick_buf_printf(out, "%.16g", json_real_value(value));
     else return false;
     return true;
 }

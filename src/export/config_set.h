@@ -20,7 +20,7 @@ const struct wick_key_info *wick_config_info(enum wick_key key);
 bool wick_config_is_structured(enum wick_key key);
 
 /* Sets the key `name`, or the field of a structured key that it leads to ("base.lora_config.lora_rank", "multimethod.methods.0.method_name").
- * written: a scalar as it was written (texts keep that spelling), or NULL. An unknown name is INVALID_CONFIG with the nearest one; the error names
+ * written: a scalar as it was written, for errors, or NULL. An unknown name is INVALID_CONFIG with the nearest one; the error names
  * the key. A mapping is merged into the mapping that is there, as the original does. */
 wick_status wick_config_set(struct wick_config *config, const char *name, const json_t *value, const char *written, wick_error *err);
 /* The same for a known key. */
@@ -37,7 +37,7 @@ wick_status wick_config_shape(enum wick_key key, const json_t *value, bool whole
 /* "str", "int", "list" ...: what the original calls the type of a value. */
 const char *wick_config_type_name(const json_t *value);
 
-/* config_resolve.c: does the text hold an interpolation, ${...}, or is it ??? (to be given yet)? */
+/* config_resolve.c: does the text hold an interpolation, ${...}, or is it ??? (to be given yet) in a structured value? */
 bool wick_config_is_pending(const json_t *value);
 
 #endif

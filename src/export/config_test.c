@@ -54,7 +54,7 @@ static const struct {
     {NULL, {"quantization.embedding_quantize=\"4,32\"", "quantization.qmode='8da4w'"}, "qmode: \"8da4w\"; embedding_quantize: \"4,32\""},
     {NULL, {"quantization.embedding_quantize=4,32", "quantization.group_size=null"}, "embedding_quantize: \"4,32\"; group_size: null"},
     {NULL, {"base.checkpoint=a\\\\b\\ c\\,d", "base.params=", "export.output_dir=null.d"}, "params: \"\"; checkpoint: \"a\\\\b c,d\"; output_dir: \"null.d\""},
-    {NULL, {"base.checkpoint=007", "export.output_name=1_0", "base.tokenizer_path=TRUE"}, "checkpoint: \"007\"; tokenizer_path: \"True\"; output_name: \"1_0\""},
+    {NULL, {"base.checkpoint=007", "export.output_name=1_0", "base.tokenizer_path=TRUE"}, "checkpoint: \"007\"; tokenizer_path: \"True\"; output_name: \"10\""},
     {NULL, {"export.max_seq_length=\"1_6\"", "model.enable_dynamic_shape=oFF", "model.use_kv_cache=2"}, "enable_dynamic_shape: false; use_kv_cache: true; max_seq_length: 16"},
     {NULL, {"backend.coreml.quantize=CoreMLQuantize.c4w", "base.model_class=ModelType.llama3_1"}, "model_class: \"llama3_1\"; quantize: \"c4w\""},
     {NULL, {"hydra.run.dir=.", "hydra/job_logging=none", "hydra.output_subdir=null", "debug.verbose=yes"}, "verbose: true"},
@@ -77,7 +77,10 @@ static const struct {
     {"model:\n  static_quantize_kv_cache_scale: 1e-2\nexport: {max_seq_length: '16'}\n", {NULL}, "static_quantize_kv_cache_scale: 0.01; max_seq_length: 16"},
     {"hydra:\n  run: {dir: .}\ndefaults:\n  - llm_config\n  - _self_\ndebug: {verbose: y}\n", {NULL}, "verbose: true"},
     {"base:\n  checkpoint: ???\n", {"base.checkpoint=x"}, "checkpoint: \"x\""},
+    {"base:\n  checkpoint: ???\n", {NULL}, ""},
     {"", {"debug.verbose=1"}, "verbose: true"},
+    {"base:\n  checkpoint: 0x10\n  params: 1.50\n", {"base.tokenizer_path=1e3", "export.output_name=1e-7", "export.output_dir=${export.max_seq_length}"},
+     "params: \"1.5\"; checkpoint: \"16\"; tokenizer_path: \"1000.0\"; output_dir: \"128\"; output_name: \"1e-07\""},
 };
 
 static void composes(void **state)
@@ -169,7 +172,7 @@ static const struct {
     {NULL, {"base.checkpoint=${base.params}", "base.params=${base.checkpoint}"}, "interpolations go round"},
     {NULL, {"base.checkpoint=${base.nope}"}, "Interpolation key not found: 'base.nope'"},
     {NULL, {"base.checkpoint=a${x"}, "an interpolation without its }"},
-    {"base:\n  checkpoint: ???\n", {NULL}, "base.checkpoint: Missing mandatory value"},
+    {"base:\n  lora_config: {adapter_checkpoint: '???'}\n", {NULL}, "base.lora_config: Missing mandatory value"},
     {"model:\n  use_kv_cache: True\n  nope: 1\n", {NULL}, "c.yaml: line 3: model.nope: Key 'nope' not in 'ModelConfig'"},
     {"model:\n  use_kv_cache: True\n  use_kv_cache: True\n", {NULL}, "line 3: found duplicate key use_kv_cache"},
     {"model: [1]\n", {NULL}, "c.yaml: line 1: model: takes a mapping"},
