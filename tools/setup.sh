@@ -3,7 +3,7 @@
 # usage: setup.sh build|test
 set -e
 packages="gcc cmake ninja-build pkg-config libjansson-dev libyaml-dev libpcre2-dev libutf8proc-dev"
-[ "$1" = test ] && packages="$packages libcmocka-dev libsimde-dev flatbuffers-compiler python3 file binutils"
+[ "$1" = test ] && packages="$packages libcmocka-dev libsimde-dev flatbuffers-compiler python3 python3-numpy file binutils"
 
 missing=
 if command -v dpkg-query >/dev/null 2>&1; then

@@ -77,7 +77,7 @@ wick_status wick_hparams_load_hf(struct wick_hparams *h, const char *path, wick_
         h->vocab_size = int_of(root, "vocab_size", h->vocab_size);
         h->norm_eps = real_of(root, "rms_norm_eps", h->norm_eps);
         h->rope_theta = real_of(root, "rope_theta", h->rope_theta);
-        h->partial_rotary_factor = real_of(root, "partial_rotary_factor", h->partial_rotary_factor);
+        h->partial_rotary_factor = real_of(root, "partial_rotary_factor", 1);
         h->max_position_embeddings = int_of(root, "max_position_embeddings", 0);
         h->old_context = real_of(root, "original_max_position_embeddings", 0);
         /* A class's scaling is not this file's. */

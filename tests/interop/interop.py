@@ -17,6 +17,9 @@ MODELS = [  # name, model class, checkpoint, parameters, prompt
     ("story", "llama3_2", "assets/story/consolidated.00.pth", "assets/story/params.json", [1, 17, 300, 42, 5, 99]),
     ("llama2", "llama2", "tests/data/golden/checkpoints/llama2", None, [1, 17, 300, 42, 5, 99, 511, 256, 7]),
     ("llama3_2", "llama3_2", "tests/data/golden/checkpoints/llama3_2", None, [1, 17, 300, 42, 5, 99, 511, 256, 7]),
+    ("qwen2_5", "qwen2_5_0_5b", "tests/data/golden/checkpoints/qwen2_5_0_5b", None, [1, 17, 300, 42, 5, 99, 511, 256, 7]),
+    ("qwen3", "qwen3_0_6b", "tests/data/golden/checkpoints/qwen3_0_6b", None, [1, 17, 300, 42, 5, 99, 511, 256, 7]),
+    ("phi_4_mini", "phi_4_mini", "tests/data/golden/checkpoints/phi_4_mini", None, [1, 17, 300, 42, 5, 99, 511, 256, 7]),
     ("smollm2", "smollm2", "tests/data/golden/checkpoints/smollm2", None, [1, 17, 300, 42, 5, 99, 511, 256, 7]),
     ("lfm2", "lfm2_350m", "tests/data/golden/checkpoints/lfm2", None, [1, 17, 300, 42, 5, 99, 511, 256, 7]),
 ]

@@ -1,0 +1,80 @@
+"""The families that are checked: tiny models of each. One case a line of the list that cases() gives; other files may add theirs (FILES)."""
+import copy
+
+from weights import joined
+
+TINY = {"dim": 64, "hidden_dim": 96, "n_heads": 4, "n_kv_heads": 2, "n_layers": 2, "vocab_size": 160}
+HALVES = {"use_hf_rope": True}
+# Keys of the reference that no params.json has: such cases are only written by Hugging Face's names.
+BEYOND = ("rope", "output_bias", "mlp_bias", "windows", "local_theta", "no_rope", "sandwich", "embedding_scale", "query_scale", "attention_cap", "logit_cap")
+
+
+class Case:
+    """name; params of decoder.forward; meta: the class to export Meta's names by, or None; hf: config.json's own keys, or None; rewrite: what becomes of
+    the Hugging Face weights; own_names: see weights.hf_weights; options: more of the export's options; context, prompt: lengths."""
+
+    def __init__(self, name, params, meta=None, hf=None, rewrite=None, own_names=None, options=(), context=64, prompt=9):
+        self.name, self.params, self.meta, self.hf = name, {**TINY, **params, "context": context}, meta, hf
+        self.rewrite, self.own_names, self.options, self.context, self.prompt = rewrite, own_names, list(options), context, prompt
+
+    def params_json(self):
+        return {k: v for k, v in self.params.items() if k not in BEYOND and k not in ("context", "tied", "extra_weights")}
+
+    def config_json(self):
+        p = self.params
+        config = {"hidden_size": p["dim"], "intermediate_size": p["hidden_dim"], "num_attention_heads": p["n_heads"], "num_key_value_heads": p["n_kv_heads"],
+                  "num_hidden_layers": p["n_layers"], "vocab_size": p["vocab_size"], "rms_norm_eps": p.get("norm_eps", 1e-5),
+                  "rope_theta": p.get("rope_theta", 10000.0), "tie_word_embeddings": bool(p.get("tied")), "max_position_embeddings": 64}
+        if "head_dim" in p:
+            config["head_dim"] = p["head_dim"]
+        return {**config, **copy.deepcopy(self.hf)}
+
+
+def llama():
+    scaled = {"rope_type": "llama3", "factor": 32.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
+    theta = {"rope_theta": 500000.0}
+    yield Case("llama2", {}, "llama2", {"model_type": "llama"})
+    yield Case("llama3_2", {**theta, "use_scaled_rope": True, "rope_scale_factor": 32}, "llama3_2", {"model_type": "llama", "rope_scaling": scaled})
+    # The base of rope and its scaling show at far positions only.
+    yield Case("llama3_2 at 5000", {**theta, "use_scaled_rope": True, "rope_scale_factor": 32, "n_layers": 1}, "llama3_2",
+               {"model_type": "llama", "rope_scaling": scaled}, context=5120, prompt=5001)
+    yield Case("llama, new spelling", {**theta, "use_scaled_rope": True, "rope_scale_factor": 32}, None,
+               {"model_type": "llama", "rope_theta": None, "rope_parameters": {**scaled, **theta}})
+    yield Case("llama, no scaling", theta, None, {"model_type": "llama", "rope_scaling": None})
+    yield Case("llama, linear", {"rope": ("linear", 4.0)}, None, {"model_type": "llama", "rope_scaling": {"type": "linear", "factor": 4.0}})
+    for context in (64, 256):
+        yield Case(f"llama, dynamic, context {context}", {"rope": ("dynamic", 2.0, 64)}, None,
+                   {"model_type": "llama", "rope_scaling": {"rope_type": "dynamic", "factor": 2.0}}, context=context)
+    yield Case("llama, yarn", {"rope": ("yarn", 4.0, 32)}, None,
+               {"model_type": "llama", "rope_scaling": {"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32}})
+    yield Case("llama, biases", {"attention_qkv_bias": True, "output_bias": True, "mlp_bias": True}, None,
+               {"model_type": "llama", "attention_bias": True, "mlp_bias": True})
+    yield Case("smollm2", {"rope_theta": 100000.0, "tied": True}, "smollm2", {"model_type": "llama"})
+
+
+def qwen():
+    base = {**HALVES, "norm_eps": 1e-6, "rope_theta": 1e6}
+    yield Case("qwen2_5", {**base, "attention_qkv_bias": True, "tied": True}, "qwen2_5_0_5b", {"model_type": "qwen2"})
+    yield Case("qwen2_5, yarn", {**base, "attention_qkv_bias": True, "rope": ("yarn", 4.0, 32)}, None,
+               {"model_type": "qwen2", "rope_scaling": {"type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32}})
+    yield Case("qwen3", {**base, "head_dim": 32, "use_qk_norm": True, "qk_norm_before_rope": True, "tied": True}, "qwen3_0_6b",
+               {"model_type": "qwen3", "attention_bias": False})
+
+
+def phi():
+    base = {**HALVES, "partial_rotary_factor": 0.75}
+    short, long = [1.0 + 0.05 * i for i in range(6)], [1.0 + 1.5 * i for i in range(6)]
+    yield Case("phi_4_mini, plain", base, "phi_4_mini", {"model_type": "phi3", "partial_rotary_factor": 0.75}, rewrite=joined)
+    for context in (64, 256):
+        yield Case(f"phi_4_mini, context {context}", {**base, "rope": ("longrope", short, long, 64, 512), "tied": True}, None,
+                   {"model_type": "phi3", "partial_rotary_factor": 0.75, "original_max_position_embeddings": 64, "max_position_embeddings": 512,
+                    "rope_scaling": {"type": "longrope", "short_factor": short, "long_factor": long}}, rewrite=joined, context=context)
+    yield Case("phi_3_mini", HALVES, None, {"model_type": "phi3"}, rewrite=joined)
+
+
+FILES = [llama, qwen, phi]
+
+
+def cases():
+    for file in FILES:
+        yield from file()
