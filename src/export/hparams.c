@@ -52,6 +52,7 @@ static const struct {
     {"rms_norm_add_unit_offset", FLAG, offsetof(struct wick_hparams, rms_norm_add_unit_offset)},
     {"scale_query_by", REAL, offsetof(struct wick_hparams, scale_query_by)},
     {"act_fn", ACTIVATION, offsetof(struct wick_hparams, act_fn)},
+    {"use_q_gate", FLAG, offsetof(struct wick_hparams, use_q_gate)},
     {"layer_types", LAYERS, 0},
     {"moe", FLAG, offsetof(struct wick_hparams, moe)},
     {"num_experts", INT, offsetof(struct wick_hparams, num_experts)},
@@ -70,7 +71,7 @@ static const struct {
 
 /* Keys that describe the tokenizer or the training only, and keys whose one value this build has. */
 static const char *const without_effect[] = {"bos_idx", "eos_idx", "bos_count", "eos_count", "max_seq_len", "max_context_len", "max_batch_size", "device", "norm_type", NULL};
-static const char *const needs_false[] = {"use_q_gate", "use_attn_o_gate", "use_attn_o_norm",
+static const char *const needs_false[] = {"use_attn_o_gate", "use_attn_o_norm",
                                           "use_residual_gate", "use_ffn_learnable_scales", "post_attention_norm", "post_ffn_norm", NULL};
 
 static bool in_list(const char *name, const char *const *list)

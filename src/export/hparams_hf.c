@@ -64,9 +64,11 @@ static wick_status read_rope_scaling(struct wick_hparams *h, const char *path, c
 
 wick_status wick_hparams_load_hf(struct wick_hparams *h, const char *path, wick_error *err)
 {
-    json_t *root;
-    WICK_TRY(wick_json_load(&root, path, WICK_INVALID_CONFIG, err));
-    wick_status status = json_is_object(root) ? WICK_OK : wick_fail(err, WICK_INVALID_CONFIG, "%s: no JSON object", path);
+    json_t *whole;
+    WICK_TRY(wick_json_load(&whole, path, WICK_INVALID_CONFIG, err));
+    wick_status status = json_is_object(whole) ? WICK_OK : wick_fail(err, WICK_INVALID_CONFIG, "%s: no JSON object", path);
+    /* A multi-modal model has what its text part is in an object of its own. */
+    const json_t *text = json_object_get(whole, "text_config"), *root = json_is_object(text) ? text : whole;
     if (status == WICK_OK) {
         h->dim = int_of(root, "hidden_size", h->dim);
         h->n_layers = int_of(root, "num_hidden_layers", h->n_layers);
@@ -83,13 +85,13 @@ wick_status wick_hparams_load_hf(struct wick_hparams *h, const char *path, wick_
         /* A class's scaling is not this file's. */
         h->rope_scaling = WICK_ROPE_PLAIN;
         h->rope_factor_count = h->rope_long_count = 0;
-        h->tied_embeddings = json_is_true(json_object_get(root, "tie_word_embeddings"));
+        h->tied_embeddings = json_is_true(json_object_get(root, "tie_word_embeddings")) || json_is_true(json_object_get(whole, "tie_word_embeddings"));
         status = wick_hparams_hf_mixers(h, path, root, err);
         if (status == WICK_OK) status = read_rope_scaling(h, path, json_object_get(root, "rope_scaling"), err);
         if (status == WICK_OK) status = read_rope_scaling(h, path, json_object_get(root, "rope_parameters"), err);
         if (json_is_true(json_object_get(root, "attention_bias"))) h->attention_qkv_bias = h->attention_output_bias = true;
         h->mlp_bias = json_is_true(json_object_get(root, "mlp_bias"));
     }
-    json_decref(root);
+    json_decref(whole);
     return status;
 }

@@ -67,7 +67,7 @@ static uint64_t mixer_parameters(const struct wick_hparams *h, int layer)
         return d * (2 * keys + values) + 2 * d * values + 2 * d * heads + (2 * keys + values) * (uint64_t)h->linear_conv_kernel_dim + 2 * heads +
                (uint64_t)h->linear_value_head_dim;
     case WICK_LAYER_SKIP_ATTENTION: return 0;
-    default: return 2 * d * (uint64_t)((h->n_heads + h->n_kv_heads) * h->head_dim);
+    default: return d * (uint64_t)((h->n_heads * (h->use_q_gate ? 3 : 2) + h->n_kv_heads * 2) * h->head_dim);
     }
 }
 

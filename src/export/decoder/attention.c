@@ -26,12 +26,27 @@ static uint32_t place(struct wick_decoder *d, int layer, uint32_t x, int64_t hea
     return x;
 }
 
+/* Queries (1, S, H * D) and, with use_q_gate, what gates the mixture (1, S, H * D): per head D channels of each. */
+static uint32_t queries(struct wick_decoder *d, int layer, uint32_t x, uint32_t *gate)
+{
+    struct wick_graph *g = d->g;
+    const struct wick_hparams *h = d->h;
+    int64_t rows = h->n_heads * h->head_dim;
+    *gate = WICK_NO_VALUE;
+    if (!h->use_q_gate) return wick_decoder_linear(d, layer, "attention.wq", x, rows, h->dim, h->attention_qkv_bias);
+    uint32_t both = wick_decoder_linear(d, layer, "attention.wq", x, 2 * rows, h->dim, h->attention_qkv_bias), middle = wick_graph_int(g, h->head_dim);
+    both = wick_graph_call(g, "aten::view_copy.out", 2, both, wick_graph_ints(g, 4, (int64_t)1, (int64_t)-1, h->n_heads, 2 * h->head_dim));
+    uint32_t flat = wick_graph_ints(g, 3, (int64_t)1, (int64_t)-1, rows);
+    *gate = wick_graph_call(g, "aten::view_copy.out", 2, wick_decoder_rows(d, both, 3, middle, wick_graph_int(g, 2 * h->head_dim)), flat);
+    return wick_graph_call(g, "aten::view_copy.out", 2, wick_decoder_rows(d, both, 3, wick_graph_int(g, 0), middle), flat);
+}
+
 uint32_t wick_decoder_attention(struct wick_decoder *d, int layer, uint32_t x)
 {
     const struct wick_hparams *h = d->h;
     int64_t q_rows = h->n_heads * h->head_dim, kv_rows = h->n_kv_heads * h->head_dim;
     wick_graph_scope(d->g, "layers.%d.attention", layer);
-    uint32_t q = wick_decoder_linear(d, layer, "attention.wq", x, q_rows, h->dim, h->attention_qkv_bias);
+    uint32_t gate, q = queries(d, layer, x, &gate);
     uint32_t k = wick_decoder_linear(d, layer, "attention.wk", x, kv_rows, h->dim, h->attention_qkv_bias);
     uint32_t v = wick_decoder_linear(d, layer, "attention.wv", x, kv_rows, h->dim, h->attention_qkv_bias);
     q = place(d, layer, q, h->n_heads, true);
@@ -39,5 +54,6 @@ uint32_t wick_decoder_attention(struct wick_decoder *d, int layer, uint32_t x)
     v = wick_decoder_split_heads(d, v, h->n_kv_heads);
     uint32_t mixed = wick_decoder_attend(d, layer, q, k, v);
     mixed = wick_graph_call(d->g, "aten::view_copy.out", 2, mixed, wick_graph_ints(d->g, 3, (int64_t)1, (int64_t)-1, q_rows));
+    if (gate != WICK_NO_VALUE) mixed = wick_graph_call(d->g, "aten::mul.out", 2, mixed, wick_graph_call(d->g, "aten::sigmoid.out", 1, gate));
     return wick_decoder_linear(d, layer, "attention.wo", mixed, h->dim, q_rows, h->attention_output_bias);
 }
