@@ -75,6 +75,10 @@ WICK_API void wick_session_describe(const wick_session *session, wick_session_in
 
 /* Appends tokens, cut into chunks as the program takes them. CONTEXT_FULL before anything ran if they do not fit. */
 WICK_API wick_status wick_session_feed(wick_session *session, const int64_t *ids, size_t count, wick_error *error);
+/* The same, and on_logits gets the logits (vocab_size) that follow each of the tokens, in order. Programs that return every position are fed in chunks,
+ * others one token a call. Returning false stops (CANCELLED). */
+WICK_API wick_status wick_session_feed_each(wick_session *session, const int64_t *ids, size_t count, bool (*on_logits)(void *user, const float *logits, size_t count),
+                                            void *user, wick_error *error);
 /* Logits (vocab_size) that follow the last token fed; valid until the next feed. */
 WICK_API const float *wick_session_logits(const wick_session *session);
 WICK_API int64_t wick_session_position(const wick_session *session);

@@ -165,6 +165,13 @@ wick_status wick_session_feed(wick_session *session, const int64_t *ids, size_t 
     return wick_llm_session_feed(&session->llm, ids, (int32_t)count, error);
 }
 
+wick_status wick_session_feed_each(wick_session *session, const int64_t *ids, size_t count, bool (*on_logits)(void *user, const float *logits, size_t count), void *user,
+                                   wick_error *error)
+{
+    if (count > INT32_MAX) return wick_fail(error, WICK_CONTEXT_FULL, "%zu tokens at once", count);
+    return wick_llm_session_feed_each(&session->llm, ids, (int32_t)count, on_logits, user, error);
+}
+
 const float *wick_session_logits(const wick_session *session) { return session->llm.logits; }
 int64_t wick_session_position(const wick_session *session) { return session->llm.position; }
 void wick_session_reset(wick_session *session) { wick_llm_session_reset(&session->llm); }

@@ -54,6 +54,45 @@ static float *logits_of(wick_session *session, size_t chunk)
     return (float *)(void *)rows;
 }
 
+struct rows {
+    const float *expected;
+    size_t seen, stop; /* stop: after this many */
+    bool same;
+};
+
+static bool compare_row(void *user, const float *logits, size_t count)
+{
+    struct rows *rows = user;
+    rows->same = rows->same && memcmp(logits, rows->expected + rows->seen * count, count * sizeof *logits) == 0;
+    return ++rows->seen != rows->stop;
+}
+
+/* The logits after each token are those of tokens fed one by one; a visitor can stop. */
+static void visits_each_token(void **state)
+{
+    (void)state;
+    WICK_NEED(wick_test_golden(STORY));
+    wick_session *session = open_session(wick_test_golden(STORY), 2, WICK_NUMERICS_REPRODUCIBLE);
+    wick_session_info info;
+    int64_t ids[PROMPT + MORE];
+    wick_session_describe(session, &info);
+    make_ids(ids, PROMPT + MORE, info.vocab_size);
+    float *expected = logits_of(session, PROMPT);
+    struct rows rows = {.expected = expected, .same = true};
+    wick_session_reset(session);
+    WICK_ASSERT_OK(wick_session_feed(session, ids, PROMPT - 1, &err), &err);
+    WICK_ASSERT_OK(wick_session_feed_each(session, ids + PROMPT - 1, 1 + MORE, compare_row, &rows, &err), &err);
+    assert_true(rows.same);
+    assert_int_equal(rows.seen, 1 + MORE);
+    assert_int_equal(wick_session_position(session), PROMPT + MORE);
+    rows = (struct rows){.expected = expected, .stop = 2};
+    assert_int_equal(wick_session_feed_each(session, ids, 4, compare_row, &rows, &err), WICK_CANCELLED);
+    assert_int_equal(rows.seen, 2);
+    assert_int_equal(wick_session_feed_each(session, ids, (size_t)info.context, compare_row, &rows, &err), WICK_CONTEXT_FULL);
+    free(expected);
+    wick_session_close(session);
+}
+
 static void same_for_threads_and_chunks(void **state)
 {
     (void)state;
@@ -162,7 +201,7 @@ static void generation_ends_when_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_for_threads_and_chunks),
+        cmocka_unit_test(visits_each_token), cmocka_unit_test(same_for_threads_and_chunks),
         cmocka_unit_test(reset_leaves_nothing),
         cmocka_unit_test(full_context_is_refused_before_running),
         cmocka_unit_test(generation_ends_when_told),

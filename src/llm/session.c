@@ -113,6 +113,41 @@ wick_status wick_llm_session_feed(struct wick_llm_session *s, const int64_t *ids
     return WICK_OK;
 }
 
+/* Does a call give the logits of all its positions? */
+static bool gives_all_rows(const struct wick_llm_session *s)
+{
+    const struct wick_exec_graph *graph = wick_instance_graph(s->instance);
+    return graph->values[graph->method->outputs[0]].as.tensor->shape.rank == 3;
+}
+
+static wick_status visit_rows(struct wick_llm_session *s, int32_t first, int32_t count, bool (*visit)(void *, const float *, size_t), void *user, wick_error *err)
+{
+    for (int32_t row = first; row < first + count; row++) {
+        WICK_TRY(take_logits(s, row, err));
+        if (!visit(user, s->logits, (size_t)s->metadata.vocab_size)) return wick_fail(err, WICK_CANCELLED, "stopped");
+    }
+    return WICK_OK;
+}
+
+wick_status wick_llm_session_feed_each(struct wick_llm_session *s, const int64_t *ids, int32_t count, bool (*visit)(void *user, const float *logits, size_t count),
+                                       void *user, wick_error *err)
+{
+    const struct wick_llm_metadata *m = &s->metadata;
+    const int32_t begin = s->position;
+    bool all = gives_all_rows(s);
+    WICK_TRY(judge(s, ids, count, err));
+    if (all && !m->use_kv_cache) { /* the whole sequence in one call, as ever; its last rows */
+        WICK_TRY(wick_llm_session_feed(s, ids, count, err));
+        return visit_rows(s, begin, count, visit, user, err);
+    }
+    for (int32_t done = 0, n; done < count; done += n) {
+        n = all ? WICK_MIN(count - done, m->tokens_bound) : 1;
+        WICK_TRY(wick_llm_session_feed(s, ids + done, n, err));
+        WICK_TRY(visit_rows(s, all ? 0 : n - 1, all ? n : 1, visit, user, err));
+    }
+    return WICK_OK;
+}
+
 void wick_llm_session_reset(struct wick_llm_session *s)
 {
     wick_instance_reset_state(s->instance);

@@ -28,6 +28,10 @@ wick_status wick_llm_session_init(struct wick_llm_session *s, const struct wick_
  * that were done. */
 wick_status wick_llm_session_feed(struct wick_llm_session *s, const int64_t *ids, int32_t count, wick_error *err);
 
+/* The same, and visit gets the logits (vocab_size) that follow each token, in order; returning false is CANCELLED. */
+wick_status wick_llm_session_feed_each(struct wick_llm_session *s, const int64_t *ids, int32_t count, bool (*visit)(void *user, const float *logits, size_t count),
+                                       void *user, wick_error *err);
+
 /* A new sequence: position 0 and no state of the old one. */
 void wick_llm_session_reset(struct wick_llm_session *s);
 

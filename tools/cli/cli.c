@@ -190,19 +190,39 @@ void cli_log(void *user, wick_log_level level, const char *line)
 
 static bool progress_shown;
 
-bool cli_progress(void *user, const char *stage, uint64_t done, uint64_t total)
+static bool show_progress(const char *stage, uint64_t done, uint64_t total, unsigned shift, const char *unit)
 {
     static int shown_at = -1;
-    (void)user;
     if (cli_interrupted()) return false;
     if (cli_settings.quiet || !isatty(STDERR_FILENO)) return true;
     int percent = total ? (int)(done * 100 / total) : 0;
     if (percent != shown_at) {
-        fprintf(stderr, "\r%-8s [%-40.*s] %3d %% of %llu MB\033[K", stage, percent * 40 / 100, "########################################", percent, (unsigned long long)(total >> 20));
+        fprintf(stderr, "\r%-8s [%-40.*s] %3d %% of %llu %s\033[K", stage, percent * 40 / 100, "########################################", percent,
+                (unsigned long long)(total >> shift), unit);
         shown_at = percent;
         progress_shown = true;
     }
     return true;
+}
+
+bool cli_progress_count(const char *stage, uint64_t done, uint64_t total, const char *unit) { return show_progress(stage, done, total, 0, unit); }
+
+bool cli_progress(void *user, const char *stage, uint64_t done, uint64_t total)
+{
+    (void)user;
+    return show_progress(stage, done, total, 20, "MB");
+}
+
+void cli_print_json_text(const char *text)
+{
+    putchar('"');
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\') printf("\\%c", c);
+        else if (c < 0x20) printf("\\u%04x", c);
+        else putchar(c);
+    }
+    putchar('"');
 }
 
 void cli_progress_end(void)
@@ -222,7 +242,7 @@ static void on_interrupt(int signal_number)
     (void)signal_number;
     if (++interrupts > 1) {
         wick_export_abandon();
-        cli_output_abandon();
+        cli_abandon();
         _exit(CLI_INTERRUPTED);
     }
     if (interrupt_cancel) interrupt_cancel(interrupt_user);

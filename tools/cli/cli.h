@@ -57,7 +57,12 @@ void cli_log(void *user, wick_log_level level, const char *line);
 
 /* A progress line on stderr while it is a terminal; cli_progress_end wipes it. Returns false after Ctrl-C. */
 bool cli_progress(void *user, const char *stage, uint64_t done, uint64_t total);
+/* The same in units other than bytes ("tokens"). */
+bool cli_progress_count(const char *stage, uint64_t done, uint64_t total, const char *unit);
 void cli_progress_end(void);
+
+/* Text as a JSON string, on standard output. */
+void cli_print_json_text(const char *text);
 
 /* Ctrl-C: the first one sets a flag (and calls `cancel` if given), the second one ends the program. */
 void cli_catch_interrupt(void (*cancel)(void *user), void *user);
@@ -72,8 +77,10 @@ struct cli_output {
 bool cli_output_open(struct cli_output *out, const char *path, wick_error *err);
 /* whole: it takes its name; else, and on failure, nothing is left of it. Does nothing if it is not open. */
 bool cli_output_close(struct cli_output *out, bool whole, wick_error *err);
-/* Removes what is unfinished; for the signal handler that ends the program. */
-void cli_output_abandon(void);
+/* Notes a file, or last a folder, that is only for the time being, in one of 3 slots; NULL: no longer. */
+void cli_scratch(size_t slot, const char *path);
+/* Removes what is unfinished and what is noted; for the signal handler that ends the program. */
+void cli_abandon(void);
 
 /* Reads a file ("-": standard input) whole, NUL-terminated; free() it. */
 char *cli_read_file(const char *path, size_t *size, wick_error *err);

@@ -8,25 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void print_json_text(const char *text)
-{
-    putchar('"');
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\') printf("\\%c", c);
-        else if (c < 0x20) printf("\\u%04x", c);
-        else putchar(c);
-    }
-    putchar('"');
-}
-
 static void print_summary(const wick_export_summary *s)
 {
     if (cli_settings.json) {
         printf("{\"program\":");
-        print_json_text(s->program_path);
+        cli_print_json_text(s->program_path);
         printf(",\"tokenizer\":");
-        print_json_text(s->tokenizer_path);
+        cli_print_json_text(s->tokenizer_path);
         printf(",\"family\":\"%s\",\"parameters\":%" PRIu64 ",\"program_bytes\":%" PRIu64 ",\"planned_bytes\":%" PRIu64 ",\"state_bytes\":%" PRIu64
                ",\"predicted_peak_bytes\":%" PRIu64 ",\"linears\":%u,\"quantized_linears\":%u,\"quantized_embeddings\":%u,\"delegates\":%u,\"calls\":%u"
                ",\"seconds\":%.3f,\"peak_rss_bytes\":%" PRIu64 "}\n",
@@ -60,13 +48,13 @@ static int print_keys(void)
     for (size_t i = 0; wick_export_key_at(i, &key); i++) {
         if (cli_settings.json) {
             printf("%s{\"name\":\"%s\",\"type\":\"%s\",\"default\":", i ? "," : "", key.name, key.type);
-            if (key.value) print_json_text(key.value);
+            if (key.value) cli_print_json_text(key.value);
             else printf("null");
             printf(",\"choices\":");
-            if (key.choices) print_json_text(key.choices);
+            if (key.choices) cli_print_json_text(key.choices);
             else printf("null");
             printf(",\"meaning\":");
-            print_json_text(key.meaning);
+            cli_print_json_text(key.meaning);
             putchar('}');
             continue;
         }

@@ -218,6 +218,8 @@ int export_flags_translate(int argc, char **argv, struct export_arguments *out)
     return code;
 }
 
+char *export_override(const char *key, const char *value, bool quoted) { return override_of(key, strlen(key), value, quoted); }
+
 void export_arguments_free(struct export_arguments *arguments)
 {
     for (size_t i = 0; i < arguments->owned.count; i++) free((void *)(uintptr_t)arguments->owned.items[i]);

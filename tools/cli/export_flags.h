@@ -13,6 +13,8 @@ struct export_arguments {
 /* Returns -1 to go on, else the exit code (usage was wrong, which is said). Options of the command itself are left as they are. */
 int export_flags_translate(int argc, char **argv, struct export_arguments *out);
 void export_arguments_free(struct export_arguments *arguments);
+/* key="value" in the quotes of the override grammar, or key=value as it stands; free() it. NULL: no memory. */
+char *export_override(const char *key, const char *value, bool quoted);
 /* Fills in options that are known by name only, at most `most`; returns how many. */
 size_t export_flags_names(struct cli_option *options, size_t most);
 /* For --help: flag, argument and what it sets, a line each. */

@@ -8,8 +8,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The unfinished file, for the signal handler; one command writes one at a time. */
-static char unfinished[1024];
+/* The unfinished file, and what else is for the time being, for the signal handler; one command writes one at a time. */
+static char unfinished[1024], scratch[3][1024];
+
+static void drop_unfinished(void)
+{
+    if (unfinished[0]) unlink(unfinished);
+    unfinished[0] = 0;
+}
 
 static void fail(wick_error *err, const char *path, int number)
 {
@@ -43,13 +49,16 @@ bool cli_output_close(struct cli_output *out, bool whole, wick_error *err)
     int number = fclose(out->file) == 0 ? 0 : errno;
     out->file = NULL;
     if (number == 0 && whole && !out->direct && rename(unfinished, out->path) != 0) number = errno;
-    cli_output_abandon();
+    drop_unfinished();
     if (number) fail(err, out->path, number);
     return number == 0;
 }
 
-void cli_output_abandon(void)
+void cli_scratch(size_t slot, const char *path) { snprintf(scratch[slot], sizeof scratch[slot], "%s", path ? path : ""); }
+
+void cli_abandon(void)
 {
-    if (unfinished[0]) unlink(unfinished);
-    unfinished[0] = 0;
+    drop_unfinished();
+    for (size_t i = 0; i < sizeof scratch / sizeof scratch[0]; i++)
+        if (scratch[i][0] && unlink(scratch[i]) != 0) rmdir(scratch[i]);
 }
