@@ -92,7 +92,7 @@ static wick_status apply(const struct wick_tok_step *step, struct wick_str *text
 
 /* Working space for one text after the other. */
 struct texts {
-    struct wick_buf scratch[3];
+    struct wick_buf scratch[8];
     struct wick_tok_matching *matching;
     const char *bytes; /* all 256, for the byte tokens */
 };
@@ -104,6 +104,42 @@ static wick_status keep_text(struct wick_tok *tok, int32_t id, struct wick_str t
     return to->data ? WICK_OK : wick_fail_oom(err, text.size, "texts");
 }
 
+/* What WordPiece's decoder drops. */
+static void clean_up(struct wick_str *text, struct wick_buf *a, struct wick_buf *b)
+{
+    static const char *const pairs[][2] = {{" .", "."},     {" ?", "?"},     {" !", "!"},           {" ,", ","},   {" ' ", "'"},   {" n't", "n't"},
+                                           {" 'm", "'m"}, {" do not", " don't"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+    for (size_t i = 0; i < WICK_ARRAY_SIZE(pairs); i++) {
+        struct wick_str from = wick_str_of(pairs[i][0]), to = wick_str_of(pairs[i][1]);
+        struct wick_buf *out = i % 2 ? b : a;
+        out->size = 0;
+        for (size_t at = 0; at < text->size;) {
+            bool here = wick_str_starts((struct wick_str){text->data + at, text->size - at}, from);
+            wick_buf_append(out, here ? to.data : text->data + at, here ? to.size : 1);
+            at += here ? from.size : 1;
+        }
+        *text = (struct wick_str){out->data ? out->data : "", out->size};
+    }
+}
+
+/* WordPiece: a token follows with a blank unless it is spelled as one that goes on. */
+static wick_status word_texts(struct wick_tok *tok, struct wick_str *text, struct wick_str *first, struct texts *texts, wick_error *err)
+{
+    struct wick_str inner = tok->decoder.word_inner;
+    bool goes_on = wick_str_starts(*text, inner);
+    struct wick_buf *joined = &texts->scratch[3];
+    joined->size = 0;
+    if (!goes_on) wick_buf_append(joined, " ", 1);
+    wick_buf_append(joined, text->data + (goes_on ? inner.size : 0), text->size - (goes_on ? inner.size : 0));
+    *text = (struct wick_str){joined->data ? joined->data : "", joined->size};
+    if (tok->decoder.word_cleanup) clean_up(text, &texts->scratch[4], &texts->scratch[5]);
+    if (tok->decoder.word_cleanup) clean_up(first, &texts->scratch[6], &texts->scratch[7]);
+    for (size_t i = 3; i < WICK_ARRAY_SIZE(texts->scratch); i++) {
+        if (texts->scratch[i].failed) return wick_fail_oom(err, text->size, "texts");
+    }
+    return WICK_OK;
+}
+
 /* The steps of the decoder that see single tokens: `source` becomes text[id] and, where that differs, first[id]. */
 static wick_status stepped_text(struct wick_tok *tok, int32_t id, struct wick_str source, struct texts *texts, wick_error *err)
 {
@@ -112,6 +148,7 @@ static wick_status stepped_text(struct wick_tok *tok, int32_t id, struct wick_st
         WICK_TRY(apply(&tok->decoder.replaces.items[i], &text, &texts->scratch[i % 2], &texts->matching, err));
     }
     first = text;
+    if (tok->decoder.word_inner.data) WICK_TRY(word_texts(tok, &text, &first, texts, err));
     if (tok->decoder.metaspace.size) {
         struct wick_tok_step blank = {
             .kind = WICK_TOK_REPLACE, .content = WICK_STR(" "), .pattern = {.kind = WICK_TOK_BY_STRING, .string = tok->decoder.metaspace}};
@@ -147,15 +184,16 @@ static wick_status find_texts(struct wick_tok *tok, wick_error *err)
     struct texts texts = {.matching = NULL};
     wick_status status = WICK_OK;
     char *bytes = wick_arena_alloc(&tok->arena, 256, 1);
-    if (tok->decoder.metaspace_first) tok->first = WICK_NEW_ARRAY(&tok->arena, struct wick_str, (size_t)tok->limit);
-    if (!bytes || (tok->decoder.metaspace_first && !tok->first)) return wick_fail_oom(err, 256, "texts");
+    bool first = tok->decoder.metaspace_first || tok->decoder.word_inner.data;
+    if (first) tok->first = WICK_NEW_ARRAY(&tok->arena, struct wick_str, (size_t)tok->limit);
+    if (!bytes || (first && !tok->first)) return wick_fail_oom(err, 256, "texts");
     for (int i = 0; i < 256; i++) bytes[i] = (char)i;
     texts.bytes = bytes;
     for (size_t i = 0; i < tok->added_count; i++) tok->text[tok->added[i].id] = tok->added[i].pattern;
     for (int32_t id = 0; status == WICK_OK && id < tok->limit; id++) {
         if (tok->piece[id].data) status = find_text(tok, id, &texts, err);
     }
-    for (int i = 0; i < 3; i++) wick_buf_free(&texts.scratch[i]);
+    for (size_t i = 0; i < WICK_ARRAY_SIZE(texts.scratch); i++) wick_buf_free(&texts.scratch[i]);
     wick_tok_matching_free(texts.matching);
     return status;
 }

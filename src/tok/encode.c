@@ -138,6 +138,7 @@ static wick_status encode_chunk(struct wick_tok_work *work, struct wick_str text
     if (text.size == 0) return WICK_OK;
     work->at_start = at_start;
     WICK_TRY(wick_tok_normalize(work, &text));
+    at_start = work->at_start;
     while (wick_tok_matcher_next(&work->tok->normalized, text, work->special, taken, &from, &match)) {
         if (match.begin > taken) WICK_TRY(encode_plain(work, (struct wick_str){text.data + taken, match.begin - taken}, at_start && taken == 0));
         wick_ids_push(work->out, match.token->id);

@@ -275,7 +275,7 @@ static void refused(void **state)
     static const char *const vocab[] = {"a", "b", NULL};
     (void)state;
     sample_refused(&(struct sample){.vocab = vocab, .normalizer = "{\"type\":\"Precompiled\"}"},
-                   "normalizer: Precompiled: type \"Precompiled\" is not supported");
+                   "normalizer: Precompiled: precompiled_charsmap");
     sample_refused(
         &(struct sample){.vocab = vocab,
                          .pre_tokenizer =
@@ -291,7 +291,8 @@ static void refused(void **state)
     sample_refused(&(struct sample){.vocab = vocab, .added = "[" ADDED("1", "c", "") "]"}, "added_tokens[0]: id 1 belongs to both \"b\" and \"c\"");
     sample_refused(&(struct sample){.vocab = vocab, .added = "[{\"id\":5}]"}, "added_tokens[0]: content");
     sample_refused(&(struct sample){.vocab = vocab, .added = "[" ADDED("9999999", "c", "") "]"}, "out of proportion");
-    sample_refused(&(struct sample){.vocab = vocab, .options = ",\"end_of_word_suffix\":\"</w>\""}, "model.end_of_word_suffix");
+    sample_refused(&(struct sample){.vocab = vocab, .options = ",\"dropout\":0.1"}, "model.dropout");
+    sample_refused(&(struct sample){.vocab = vocab, .decoder = "{\"type\":\"CTC\"}"}, "type \"CTC\" is not supported");
     sample_refused(
         &(struct sample){.vocab = vocab,
                          .post_processor = "{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"B\"}}],\"special_tokens\":{}}"},

@@ -1,5 +1,6 @@
 /* tok/hf_steps.c - normalizer, pre_tokenizer, decoder and post_processor of a tokenizer.json, each a component or a Sequence of
  * components, become the steps of a wick_tok. */
+#include "tok/base64.h"
 #include "tok/hf.h"
 
 enum { NESTING_LIMIT = 8 };
@@ -99,6 +100,43 @@ static wick_status walk_section(struct wick_tok *tok, void *state, const json_t 
 
 /* ---- normalizer ---- */
 
+/* Steps of one kind each, in the original's order. */
+static wick_status take_bert(struct wick_tok *tok, const json_t *json, wick_error *err)
+{
+    bool clean, han, lower, accents;
+    WICK_TRY(take_bool(json, "clean_text", true, &clean, err));
+    WICK_TRY(take_bool(json, "handle_chinese_chars", true, &han, err));
+    WICK_TRY(take_bool(json, "lowercase", true, &lower, err));
+    WICK_TRY(take_bool(json, "strip_accents", lower, &accents, err));
+    const struct wick_tok_step steps[] = {{.kind = WICK_TOK_CLEAN},
+                                          {.kind = WICK_TOK_SPACE_HAN},
+                                          {.kind = WICK_TOK_FORM, .form = WICK_TOK_NFD},
+                                          {.kind = WICK_TOK_DROP_MARKS, .left = true},
+                                          {.kind = WICK_TOK_LOWERCASE}};
+    const bool wanted[] = {clean, han, accents, accents, lower};
+    for (size_t i = 0; i < WICK_ARRAY_SIZE(steps); i++) {
+        struct wick_tok_step *step;
+        if (!wanted[i]) continue;
+        WICK_TRY(wick_tok_add_step(tok, &tok->normalizers, &step, err));
+        *step = steps[i];
+    }
+    return WICK_OK;
+}
+
+static wick_status take_precompiled(struct wick_tok *tok, const json_t *json, struct wick_tok_step *step, wick_error *err)
+{
+    struct wick_str text = text_of(json_object_get(json, "precompiled_charsmap"));
+    struct wick_buf blob = {0};
+    step->kind = WICK_TOK_PRECOMPILED;
+    if (tok->sentence.map.unit_count) return wick_fail(err, WICK_NOT_SUPPORTED, "a second Precompiled");
+    if (!text.data) return wick_fail(err, WICK_INVALID_TOKENIZER, "precompiled_charsmap: a string expected");
+    wick_status status = text.size == 0 || wick_tok_base64(text, &blob)
+                             ? wick_tok_charsmap_init(&tok->sentence.map, &tok->arena, (struct wick_str){blob.data, blob.size}, err)
+                             : wick_fail(err, WICK_INVALID_TOKENIZER, "precompiled_charsmap: not base64");
+    wick_buf_free(&blob);
+    return status;
+}
+
 static wick_status take_normalizer(struct wick_tok *tok, void *state, const json_t *json, struct wick_str type, wick_error *err)
 {
     static const struct {
@@ -108,6 +146,7 @@ static wick_status take_normalizer(struct wick_tok *tok, void *state, const json
     struct wick_tok_step *step;
     struct wick_str text;
     (void)state;
+    if (wick_str_is(type, "BertNormalizer")) return take_bert(tok, json, err);
     WICK_TRY(wick_tok_add_step(tok, &tok->normalizers, &step, err));
     for (size_t i = 0; i < WICK_ARRAY_SIZE(forms); i++) {
         if (!wick_str_is(type, forms[i].name)) continue;
@@ -135,7 +174,11 @@ static wick_status take_normalizer(struct wick_tok *tok, void *state, const json
         WICK_TRY(keep(tok, text, &step->content, err));
         return take_pattern(tok, json, &step->pattern, err);
     }
-    return not_known(type, "Sequence, NFC, NFD, NFKC, NFKD, Lowercase, Strip, Prepend, Replace", err);
+    if (wick_str_is(type, "Precompiled")) return take_precompiled(tok, json, step, err);
+    step->kind = wick_str_is(type, "StripAccents") ? WICK_TOK_DROP_MARKS : wick_str_is(type, "Nmt") ? WICK_TOK_NMT : WICK_TOK_BYTES;
+    if (step->kind != WICK_TOK_BYTES || wick_str_is(type, "ByteLevel")) return WICK_OK;
+    return not_known(type, "Sequence, NFC, NFD, NFKC, NFKD, Lowercase, Strip, StripAccents, Prepend, Replace, BertNormalizer, Nmt, Precompiled, ByteLevel",
+                     err);
 }
 
 wick_status wick_tok_hf_normalizer(struct wick_tok *tok, const json_t *json, wick_error *err)
@@ -197,6 +240,7 @@ static wick_status take_byte_level(struct wick_tok *tok, const json_t *json, wic
 static wick_status take_pre_tokenizer(struct wick_tok *tok, void *state, const json_t *json, struct wick_str type, wick_error *err)
 {
     bool single;
+    struct wick_str text;
     (void)state;
     if (wick_str_is(type, "ByteLevel")) return take_byte_level(tok, json, err);
     struct wick_tok_step *step;
@@ -222,6 +266,24 @@ static wick_status take_pre_tokenizer(struct wick_tok *tok, void *state, const j
         step->behavior = WICK_TOK_REMOVED;
         return WICK_OK;
     }
+    if (wick_str_is(type, "BertPreTokenizer")) {
+        step->pattern = (struct wick_tok_pattern){.kind = WICK_TOK_BY_CLASS, .class = WICK_TOK_CLASS_SPACE};
+        step->behavior = WICK_TOK_REMOVED;
+        WICK_TRY(wick_tok_add_step(tok, &tok->splitters, &step, err));
+        *step = (struct wick_tok_step){
+            .kind = WICK_TOK_SPLIT, .behavior = WICK_TOK_ISOLATED, .pattern = {.kind = WICK_TOK_BY_CLASS, .class = WICK_TOK_CLASS_PUNCTUATION}};
+        return WICK_OK;
+    }
+    if (wick_str_is(type, "CharDelimiterSplit")) {
+        WICK_TRY(need_char(json, "delimiter", &text, err));
+        step->behavior = WICK_TOK_REMOVED;
+        return keep(tok, text, &step->pattern.string, err);
+    }
+    if (wick_str_is(type, "FixedLength")) {
+        step->kind = WICK_TOK_LENGTH;
+        WICK_TRY(need_count(json, "length", &step->start, err));
+        return step->start ? WICK_OK : wick_fail(err, WICK_INVALID_TOKENIZER, "length: at least 1 expected");
+    }
     if (wick_str_is(type, "Whitespace")) {
         step->pattern.kind = WICK_TOK_BY_REGEX;
         step->behavior = WICK_TOK_REMOVED;
@@ -233,7 +295,10 @@ static wick_status take_pre_tokenizer(struct wick_tok *tok, void *state, const j
         if (tok->byte_level) return wick_fail(err, WICK_NOT_SUPPORTED, "Metaspace after ByteLevel");
         return take_metaspace(tok, json, step, err);
     }
-    return not_known(type, "Sequence, ByteLevel, Split, Digits, Punctuation, Whitespace, WhitespaceSplit, Metaspace", err);
+    return not_known(type,
+                     "Sequence, ByteLevel, Split, Digits, Punctuation, Whitespace, WhitespaceSplit, Metaspace, BertPreTokenizer, CharDelimiterSplit, "
+                     "FixedLength",
+                     err);
 }
 
 wick_status wick_tok_hf_pre_tokenizer(struct wick_tok *tok, const json_t *json, wick_error *err)
@@ -269,6 +334,20 @@ static wick_status take_strip(struct wick_tok *tok, const struct decoder_state *
     return WICK_OK;
 }
 
+/* The end of a word prints a blank, but for the last one's. */
+static wick_status take_suffix(struct wick_tok *tok, struct decoder_state *state, const json_t *json, wick_error *err)
+{
+    struct wick_tok_step *step;
+    struct wick_str suffix;
+    state->joined = true;
+    WICK_TRY(need_text(json, "suffix", &suffix, err));
+    WICK_TRY(wick_tok_add_step(tok, &tok->decoder.replaces, &step, err));
+    *step = (struct wick_tok_step){.kind = WICK_TOK_REPLACE, .content = WICK_STR(" "), .pattern = {.kind = WICK_TOK_BY_STRING}};
+    tok->decoder.strip = WICK_STR(" ");
+    tok->decoder.strip_stop = 1;
+    return keep(tok, suffix, &step->pattern.string, err);
+}
+
 static wick_status take_decoder(struct wick_tok *tok, void *user, const json_t *json, struct wick_str type, wick_error *err)
 {
     struct decoder_state *state = user;
@@ -285,6 +364,13 @@ static wick_status take_decoder(struct wick_tok *tok, void *user, const json_t *
         decoder->byte_level = state->joined = true;
         return WICK_OK;
     }
+    if (wick_str_is(type, "WordPiece")) {
+        state->joined = true;
+        WICK_TRY(need_text(json, "prefix", &text, err));
+        WICK_TRY(take_bool(json, "cleanup", true, &decoder->word_cleanup, err));
+        return keep(tok, text, &decoder->word_inner, err);
+    }
+    if (wick_str_is(type, "BPEDecoder")) return take_suffix(tok, state, json, err);
     if (wick_str_is(type, "ByteFallback")) {
         decoder->byte_fallback = true;
         return WICK_OK;
@@ -304,7 +390,7 @@ static wick_status take_decoder(struct wick_tok *tok, void *user, const json_t *
         WICK_TRY(keep(tok, text, &step->content, err));
         return take_pattern(tok, json, &step->pattern, err);
     }
-    return not_known(type, "Sequence, ByteLevel, ByteFallback, Fuse, Strip, Replace, Metaspace", err);
+    return not_known(type, "Sequence, ByteLevel, ByteFallback, Fuse, Strip, Replace, Metaspace, WordPiece, BPEDecoder", err);
 }
 
 wick_status wick_tok_hf_decoder(struct wick_tok *tok, const json_t *json, wick_error *err)

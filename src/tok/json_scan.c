@@ -1,6 +1,9 @@
 /* tok/json_scan.c - RFC 8259 without a tree; see json_scan.h. Strings are checked to be UTF-8 on the way. */
 #include "tok/json_scan.h"
 
+#include <locale.h>
+#include <stdlib.h>
+
 enum { DEPTH_LIMIT = 256 };
 
 static wick_status fail_at(const struct wick_tok_json *json, wick_error *err, const char *why)
@@ -156,6 +159,23 @@ static bool skip_number(struct wick_tok_json *json)
         if (!skip_digits(json)) return false;
     }
     return true;
+}
+
+wick_status wick_tok_json_number(struct wick_tok_json *json, double *out, wick_error *err)
+{
+    char text[64];
+    skip_blanks(json);
+    const char *begin = json->at;
+    if (begin == json->end || !skip_number(json)) return fail_at(json, err, "a number expected");
+    size_t size = (size_t)(json->at - begin);
+    if (size >= sizeof text) return fail_at(json, err, "the number is too long");
+    memcpy(text, begin, size);
+    text[size] = 0;
+    /* strtod wants the point of the host's locale. */
+    char *point = memchr(text, '.', size);
+    if (point) *point = localeconv()->decimal_point[0];
+    *out = strtod(text, NULL);
+    return WICK_OK;
 }
 
 /* A string, number, true, false or null. */

@@ -23,6 +23,8 @@ wick_status wick_tok_json_string(struct wick_tok_json *json, struct wick_buf *sc
 wick_status wick_tok_json_key(struct wick_tok_json *json, struct wick_buf *scratch, struct wick_str *out, wick_error *err) WICK_MUST_CHECK;
 /* A whole number in [0, 2^31). */
 wick_status wick_tok_json_id(struct wick_tok_json *json, int32_t *out, wick_error *err) WICK_MUST_CHECK;
+/* A number. */
+wick_status wick_tok_json_number(struct wick_tok_json *json, double *out, wick_error *err) WICK_MUST_CHECK;
 /* Any value, checked and passed over; nesting is limited, the stack is flat. */
 wick_status wick_tok_json_skip(struct wick_tok_json *json, wick_error *err) WICK_MUST_CHECK;
 /* Fails unless only blanks are left. */

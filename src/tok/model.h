@@ -45,10 +45,17 @@ struct wick_tok_step {
         WICK_TOK_PREPEND, /* content */
         WICK_TOK_REPLACE, /* pattern by content */
         WICK_TOK_TRIM,    /* up to start / stop times content at the ends; of decoders */
+        WICK_TOK_CLEAN,        /* no control characters, white space becomes blanks */
+        WICK_TOK_SPACE_HAN,    /* blanks around ideographs */
+        WICK_TOK_DROP_MARKS,   /* combining marks go: all, or with `left` only those without width */
+        WICK_TOK_NMT,          /* as CLEAN, by the rules of neural translation */
+        WICK_TOK_PRECOMPILED,  /* tok->sentence.map, as Hugging Face applies it */
+        WICK_TOK_BYTES,        /* the byte-level alphabet */
         WICK_TOK_SENTENCE, /* all that SentencePiece does to a text: tok->sentence */
         /* splitters */
         WICK_TOK_SPLIT,      /* pattern, behavior, invert */
         WICK_TOK_BYTE_LEVEL, /* prefix_space; pattern.regex or NULL */
+        WICK_TOK_LENGTH,     /* pieces of `start` characters */
         WICK_TOK_METASPACE,  /* content is the replacement of blanks; prepend, split */
     } kind;
     enum wick_tok_form form;
@@ -71,6 +78,8 @@ struct wick_tok_steps {
 struct wick_tok_decoder {
     bool byte_level;    /* a token's text is the bytes its characters stand for */
     bool byte_fallback; /* tokens <0xHH> are single bytes */
+    struct wick_str word_inner; /* WordPiece: a token that begins so goes on without a blank; data NULL: not WordPiece */
+    bool word_cleanup;  /* no blanks before punctuation and contractions */
     bool join_blank;    /* a blank between tokens: no decoder was given */
     struct wick_tok_steps replaces; /* per token: WICK_TOK_REPLACE and WICK_TOK_TRIM */
     struct wick_str metaspace; /* this character is a blank, and nothing in the first token if metaspace_first */
@@ -255,8 +264,13 @@ struct wick_tok_finder {
     bool any;
 };
 wick_status wick_tok_finder_next(struct wick_tok_finder *finder, struct wick_tok_matching **matching, bool *found, wick_error *err) WICK_MUST_CHECK;
-/* SentencePiece's preparation of a text. (sentence.c) */
+/* Normalizers of the whole tokenizer: WICK_TOK_SENTENCE (sentence.c), WICK_TOK_PRECOMPILED and WICK_TOK_BYTES (clean.c). */
 wick_status wick_tok_sentence_normalize(const struct wick_tok_work *work, struct wick_str text, struct wick_buf *out) WICK_MUST_CHECK;
+wick_status wick_tok_precompiled_normalize(const struct wick_tok_work *work, struct wick_str text, struct wick_buf *out) WICK_MUST_CHECK;
+wick_status wick_tok_bytes_normalize(const struct wick_tok_work *work, struct wick_str text, struct wick_buf *out) WICK_MUST_CHECK;
+/* WICK_TOK_CLEAN to WICK_TOK_NMT, and whether it drops the first character. (clean.c) */
+wick_status wick_tok_clean(const struct wick_tok_work *work, const struct wick_tok_step *step, struct wick_str text, struct wick_buf *out) WICK_MUST_CHECK;
+bool wick_tok_cleans_first(const struct wick_tok_work *work, const struct wick_tok_step *step, struct wick_str text);
 /* Each appends the ids of one piece by a model. (merge.c, unigram.c, word.c) */
 wick_status wick_tok_merge_piece(struct wick_tok_work *work, struct wick_str piece) WICK_MUST_CHECK;
 wick_status wick_tok_unigram_piece(struct wick_tok_work *work, struct wick_str piece) WICK_MUST_CHECK;

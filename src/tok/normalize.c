@@ -100,8 +100,24 @@ wick_status wick_tok_normalize(struct wick_tok_work *work, struct wick_str *text
         if (steps->items[i].kind == WICK_TOK_FORM && is_ascii(*text)) continue;
         struct wick_buf *out = &work->text[turn];
         out->size = 0;
-        if (steps->items[i].kind == WICK_TOK_SENTENCE) WICK_TRY(wick_tok_sentence_normalize(work, *text, out));
-        else WICK_TRY(wick_tok_normalize_step(&steps->items[i], &work->matching, *text, out, work->err));
+        switch (steps->items[i].kind) {
+        case WICK_TOK_SENTENCE: WICK_TRY(wick_tok_sentence_normalize(work, *text, out)); break;
+        case WICK_TOK_PRECOMPILED: WICK_TRY(wick_tok_precompiled_normalize(work, *text, out)); break;
+        case WICK_TOK_BYTES: WICK_TRY(wick_tok_bytes_normalize(work, *text, out)); break;
+        case WICK_TOK_CLEAN:
+        case WICK_TOK_SPACE_HAN:
+        case WICK_TOK_DROP_MARKS:
+        case WICK_TOK_NMT:
+            /* What begins later than the text is not at its start, as in the original. */
+            work->at_start = work->at_start && !wick_tok_cleans_first(work, &steps->items[i], *text);
+            WICK_TRY(wick_tok_clean(work, &steps->items[i], *text, out));
+            break;
+        case WICK_TOK_STRIP:
+            work->at_start = work->at_start && !(steps->items[i].left && space_at_start(*text));
+            WICK_TRY(wick_tok_normalize_step(&steps->items[i], &work->matching, *text, out, work->err));
+            break;
+        default: WICK_TRY(wick_tok_normalize_step(&steps->items[i], &work->matching, *text, out, work->err));
+        }
         *text = (struct wick_str){out->data ? out->data : "", out->size};
         turn ^= 1;
         if (text->size > UINT32_MAX - 16) return wick_fail(work->err, WICK_INVALID_ARGUMENT, "text: too long after normalization");

@@ -156,6 +156,25 @@ static wick_status split_all(struct wick_tok_work *work, const struct wick_tok_s
     return WICK_OK;
 }
 
+/* Pieces of `length` characters; the last of a span may be shorter. */
+static bool split_lengths(uint32_t length, struct wick_str text, const struct wick_tok_spans *in, struct wick_tok_spans *out)
+{
+    bool ok = true;
+    out->count = 0;
+    for (size_t i = 0; ok && i < in->count; i++) {
+        size_t begin = in->items[i].begin, end = in->items[i].end, chars = 0;
+        for (size_t at = begin, n; ok && at < end; at += n) {
+            n = wick_utf8_next(text.data + at, end - at, NULL);
+            if (n == 0) n = 1;
+            if (++chars < length && at + n < end) continue;
+            ok = wick_tok_spans_push(out, begin, at + n);
+            begin = at + n;
+            chars = 0;
+        }
+    }
+    return ok;
+}
+
 /* ---- splitters that write a new text ---- */
 
 /* The spans of text with a blank in front of each that does not begin with one. */
@@ -254,6 +273,12 @@ static wick_status run_step(struct stage *stage, const struct wick_tok_step *ste
     struct wick_tok_spans *spans = &stage->work->spans[stage->span_turn];
     struct wick_tok_step cut = {.behavior = WICK_TOK_MERGED_WITH_NEXT, .pattern = {.kind = WICK_TOK_BY_STRING, .string = step->content}};
     if (step->kind == WICK_TOK_SPLIT) return split_stage(stage, step);
+    if (step->kind == WICK_TOK_LENGTH) {
+        if (!split_lengths(step->start, stage->text, spans, &stage->work->spans[stage->span_turn ^ 1]))
+            return wick_fail_oom(stage->work->err, spans->count, "pieces");
+        stage->span_turn ^= 1;
+        return WICK_OK;
+    }
     if (step->kind == WICK_TOK_METASPACE) {
         WICK_TRY(finish_text(stage, metaspace(step, stage->text, stage->at_start, spans, begin_text(stage))));
         return step->split ? split_stage(stage, &cut) : WICK_OK;

@@ -2,6 +2,7 @@
  *
  * Such a file holds neither its split pattern nor its special tokens. They are known for the published vocabularies, which are
  * told by their size (presets below); anything else is read as ExecuTorch reads it, like Llama 3's. */
+#include "tok/base64.h"
 #include "tok/model.h"
 #include "tok/patterns.h"
 
@@ -42,36 +43,6 @@ static const struct preset presets[] = {
     {0, WICK_TOK_LLAMA3_PATTERN, llama3_names, WICK_ARRAY_SIZE(llama3_names), 256, "<|reserved_special_token_%zu|>", 2, 0, 1},
 };
 
-static int base64_digit(char c)
-{
-    if (c >= 'A' && c <= 'Z') return c - 'A';
-    if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-    if (c >= '0' && c <= '9') return c - '0' + 52;
-    return c == '+' ? 62 : c == '/' ? 63 : -1;
-}
-
-/* Decodes base64 with its padding; false: not base64. */
-static bool decode_base64(struct wick_str text, struct wick_buf *out)
-{
-    out->size = 0;
-    if (text.size == 0 || text.size % 4) return false;
-    for (size_t i = 0; i < text.size; i += 4) {
-        uint32_t bits = 0;
-        size_t pad = 0;
-        for (size_t k = 0; k < 4; k++) {
-            char c = text.data[i + k];
-            int digit = base64_digit(c);
-            bool padding = c == '=' && i + 4 == text.size && k >= 2;
-            if ((digit < 0 && !padding) || (digit >= 0 && pad)) return false;
-            pad += padding;
-            bits = bits << 6 | (padding ? 0 : (uint32_t)digit);
-        }
-        char bytes[3] = {(char)(bits >> 16), (char)(bits >> 8), (char)bits};
-        wick_buf_append(out, bytes, 3 - pad);
-    }
-    return true;
-}
-
 struct line {
     struct wick_str base64;
     int32_t rank;
@@ -101,7 +72,7 @@ bool wick_tok_tiktoken_probe(struct wick_str data)
     struct wick_buf bytes = {0};
     struct line line;
     size_t at = 0;
-    bool ok = next_line(data, &at, &line) && line.rank >= 0 && line.base64.size <= 65536 && decode_base64(line.base64, &bytes);
+    bool ok = next_line(data, &at, &line) && line.rank >= 0 && line.base64.size <= 65536 && wick_tok_base64(line.base64, &bytes);
     wick_buf_free(&bytes);
     return ok;
 }
@@ -116,7 +87,7 @@ static wick_status read_lines(struct wick_tok *tok, struct wick_str data, struct
         struct line line;
         bool ok = next_line(data, &at, &line);
         if (ok && line.rank < 0) break;
-        if (!ok || !decode_base64(line.base64, bytes)) {
+        if (!ok || !wick_tok_base64(line.base64, bytes)) {
             status = wick_fail(err, WICK_INVALID_TOKENIZER, "byte %zu, token %zu: a line \"base64 rank\" expected", at, *count);
             break;
         }

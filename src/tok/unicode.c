@@ -33,6 +33,8 @@ static bool ascii_in_class(uint32_t c, enum wick_tok_class class)
     bool digit = c >= '0' && c <= '9', letter = (c | 32) >= 'a' && (c | 32) <= 'z';
     if (class == WICK_TOK_CLASS_NUMERIC) return digit;
     if (class == WICK_TOK_CLASS_SPACE) return c == ' ' || (c >= 9 && c <= 13);
+    if (class == WICK_TOK_CLASS_CONTROL) return c < 0x20 || c == 0x7f;
+    if (class == WICK_TOK_CLASS_MARK || class == WICK_TOK_CLASS_FLAT_MARK) return false;
     return class == WICK_TOK_CLASS_PUNCTUATION ? is_ascii_punctuation(c) : digit || letter || c == '_';
 }
 
@@ -44,6 +46,10 @@ bool wick_tok_in_class(uint32_t code, enum wick_tok_class class)
     case WICK_TOK_CLASS_NUMERIC: return category >= UTF8PROC_CATEGORY_ND && category <= UTF8PROC_CATEGORY_NO;
     case WICK_TOK_CLASS_SPACE: return is_space(code);
     case WICK_TOK_CLASS_PUNCTUATION: return category >= UTF8PROC_CATEGORY_PC && category <= UTF8PROC_CATEGORY_PO;
+    case WICK_TOK_CLASS_CONTROL:
+        return category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_CF || category == UTF8PROC_CATEGORY_CO;
+    case WICK_TOK_CLASS_MARK: return category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME;
+    case WICK_TOK_CLASS_FLAT_MARK: return category == UTF8PROC_CATEGORY_MN;
     case WICK_TOK_CLASS_WORD: return is_word(code, category);
     }
     return false;
@@ -187,4 +193,17 @@ void wick_tok_lowercase(const char *text, size_t size, struct wick_buf *out)
         else wick_buf_append(out, bytes, wick_utf8_put((uint32_t)utf8proc_tolower((utf8proc_int32_t)code), bytes));
         i += n;
     }
+}
+
+size_t wick_tok_cluster_end(struct wick_str text, size_t at)
+{
+    utf8proc_int32_t state = 0;
+    uint32_t before = 0, code = 0;
+    size_t n = wick_utf8_next(text.data + at, text.size - at, &before);
+    for (at += n ? n : 1; n && at < text.size; at += n) {
+        n = wick_utf8_next(text.data + at, text.size - at, &code);
+        if (n == 0 || utf8proc_grapheme_break_stateful((utf8proc_int32_t)before, (utf8proc_int32_t)code, &state)) break;
+        before = code;
+    }
+    return at;
 }

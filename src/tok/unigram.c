@@ -23,6 +23,7 @@ struct viterbi {
     size_t begin;      /* where the table begins */
     size_t reach;      /* the farthest place a piece reaches */
     size_t unknown;    /* where a run of unknown characters begins; text.size: none */
+    bool lost;         /* there is no token for a character, not even the unknown one */
     bool narrow;       /* sums are rounded to single precision, as in SentencePiece */
 };
 
@@ -71,6 +72,7 @@ static void put_unknown(struct viterbi *v, size_t end)
     for (size_t i = v->unknown; bytes && i < end; i++) bytes = tok->byte_ids[(unsigned char)v->text.data[i]] >= 0;
     for (size_t i = v->unknown; bytes && i < end; i++) wick_ids_push(v->work->out, tok->byte_ids[(unsigned char)v->text.data[i]]);
     if (!bytes && tok->unk >= 0) wick_ids_push(v->work->out, tok->unk);
+    v->lost = v->lost || (!bytes && tok->unk < 0);
     v->unknown = v->text.size;
 }
 
@@ -145,5 +147,6 @@ wick_status wick_tok_unigram_piece(struct wick_tok_work *work, struct wick_str p
     }
     settle(&v, piece.size);
     put_unknown(&v, piece.size);
+    if (v.lost) return wick_fail(work->err, WICK_INVALID_ARGUMENT, "text: a character is not in the vocabulary, which has no unknown token");
     return WICK_OK;
 }

@@ -14,7 +14,8 @@ wick_status wick_tok_word_level_piece(struct wick_tok_work *work, struct wick_st
     for (size_t i = 0; bytes && i < piece.size; i++) bytes = tok->byte_ids[(unsigned char)piece.data[i]] >= 0;
     for (size_t i = 0; bytes && i < piece.size; i++) wick_ids_push(work->out, tok->byte_ids[(unsigned char)piece.data[i]]);
     bool again = tok->fuse_unk && work->unknown_until && work->unknown_until == work->out->count;
-    if (bytes || tok->unk < 0 || again) return WICK_OK;
+    if (bytes || again) return WICK_OK;
+    if (tok->unk < 0) return wick_fail(work->err, WICK_INVALID_ARGUMENT, "text: a word is not in the vocabulary, which has no unknown token");
     wick_ids_push(work->out, tok->unk);
     work->unknown_until = work->out->count;
     return WICK_OK;
