@@ -1,12 +1,14 @@
 """The families that are checked: tiny models of each. One case a line of the list that cases() gives; other files may add theirs (FILES)."""
 import copy
 
+from hybrid import hybrid
 from weights import joined
 
 TINY = {"dim": 64, "hidden_dim": 96, "n_heads": 4, "n_kv_heads": 2, "n_layers": 2, "vocab_size": 160}
 HALVES = {"use_hf_rope": True}
 # Keys of the reference that no params.json has: such cases are only written by Hugging Face's names.
-BEYOND = ("rope", "output_bias", "mlp_bias", "windows", "local_theta", "no_rope", "sandwich", "embedding_scale", "query_scale", "attention_cap", "logit_cap")
+BEYOND = ("rope", "output_bias", "mlp_bias", "windows", "local_theta", "no_rope", "sandwich", "embedding_scale", "query_scale", "attention_cap",
+          "logit_cap", "moe_group")
 
 
 class Case:
@@ -72,7 +74,7 @@ def phi():
     yield Case("phi_3_mini", HALVES, None, {"model_type": "phi3"}, rewrite=joined)
 
 
-FILES = [llama, qwen, phi]
+FILES = [llama, qwen, phi, hybrid]
 
 
 def cases():
