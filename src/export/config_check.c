@@ -82,6 +82,7 @@ static wick_status check_static_cache(const struct wick_config *c, wick_error *e
     if (!isfinite(scale) || scale <= 0) return refuse(err, KEY(MODEL_STATIC_QUANTIZE_KV_CACHE_SCALE), "must be finite and positive");
     if (!wick_config_bool(c, key)) return WICK_OK;
     if (wick_config_bool(c, KEY(MODEL_QUANTIZE_KV_CACHE))) return excludes(err, key, KEY(MODEL_QUANTIZE_KV_CACHE));
+    if (wick_config_bool(c, KEY(MODEL_USE_SDPA_WITH_KV_CACHE))) return excludes(err, key, KEY(MODEL_USE_SDPA_WITH_KV_CACHE));
     if (wick_config_bool(c, KEY(MODEL_ENABLE_DYNAMIC_SHAPE))) return refuse(err, key, "requires static shapes: model.enable_dynamic_shape=false");
     if (has(c, KEY(MODEL_LOCAL_GLOBAL_ATTENTION))) return excludes(err, key, KEY(MODEL_LOCAL_GLOBAL_ATTENTION));
     if (has(c, KEY(MODEL_USE_ATTENTION_SINK))) return excludes(err, key, KEY(MODEL_USE_ATTENTION_SINK));

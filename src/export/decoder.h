@@ -2,8 +2,16 @@
 #ifndef WICK_EXPORT_DECODER_H
 #define WICK_EXPORT_DECODER_H
 
+#include "export/config.h"
 #include "export/weights.h"
 #include "graph/graph.h"
+
+/* How a KV cache holds its numbers. */
+enum wick_cache_kind {
+    WICK_CACHE_FLOAT,       /* in the model's dtype */
+    WICK_CACHE_INT8,        /* 8-bit integers with a scale and zero point for each token and head, found when they are written */
+    WICK_CACHE_INT8_STATIC, /* 8-bit integers with one scale given at export, zero point 0 */
+};
 
 /* What a family's build gets. */
 struct wick_model_build {
@@ -16,10 +24,16 @@ struct wick_model_build {
     bool full_logits;     /* logits of every position, not of the last */
     bool moe_quantized;   /* experts by llama::quantized_moe_ffn */
     int moe_group;        /* its group size; 0: 32 */
+    int dtype;            /* of weights, caches and logits: f32, f16 or bf16; norms and rope compute in f32 all the same */
+    enum wick_cache_kind cache;
+    float cache_scale;    /* WICK_CACHE_INT8_STATIC */
     wick_error *err;
 };
 
-/* Builds: tokens (1, S) i64 [, input_pos (1) i64] -> logits (1, vocab) or (1, S, vocab) f32. Failures stick in g. */
+/* Fills in what a configuration says about numbers: dtype, cache, cache_scale. */
+void wick_model_build_numbers(struct wick_model_build *build, const struct wick_config *config);
+
+/* Builds: tokens (1, S) i64 [, input_pos (1) i64] -> logits (1, vocab) or (1, S, vocab) in the build's dtype. Failures stick in g. */
 wick_status wick_decoder_build(struct wick_graph *g, const struct wick_model_build *build);
 
 #endif

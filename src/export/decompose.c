@@ -16,7 +16,9 @@ static void decompose_linear(struct wick_graph *g, const struct wick_graph_node 
     params[0].dtype = WICK_DTYPE_F64;
     params[1].dtype = WICK_DTYPE_I64;
     uint32_t i8 = wick_graph_int(g, WICK_DTYPE_I8), low = wick_graph_int(g, -128), high = wick_graph_int(g, 127), f32 = wick_graph_int(g, WICK_DTYPE_F32);
-    uint32_t first_new = g->value_count, q[2] = {wick_graph_tensor(g, &params[0]), wick_graph_tensor(g, &params[1])};
+    uint32_t first_new = g->value_count;
+    x = wick_graph_cast(g, x, WICK_DTYPE_F32);
+    uint32_t q[2] = {wick_graph_tensor(g, &params[0]), wick_graph_tensor(g, &params[1])};
     wick_graph_effect(g, "quantized_decomposed::choose_qparams_per_token_asymmetric.out", 4, x, i8, q[0], q[1]);
     uint32_t rows = wick_graph_call(g, "quantized_decomposed::quantize_per_token.out", 6, x, q[0], q[1], low, high, i8);
     uint32_t back = wick_graph_call(g, "quantized_decomposed::dequantize_per_token.out", 7, rows, q[0], q[1], low, high, i8, f32);
@@ -27,6 +29,7 @@ static void decompose_linear(struct wick_graph *g, const struct wick_graph_node 
     uint32_t mixed = wick_graph_call(g, "quantized_decomposed::mixed_linear.out", 5, flat, weight, scales, wick_graph_none(g), wick_graph_none(g));
     uint32_t sizes = shape->rank == 3 ? wick_graph_ints(g, 3, (int64_t)1, (int64_t)-1, n) : wick_graph_ints(g, 2, (int64_t)-1, n);
     uint32_t rows_out = wick_graph_call(g, "aten::view_copy.out", 2, mixed, sizes);
+    rows_out = wick_graph_cast(g, rows_out, wick_graph_shape(g, out)->dtype);
     if (g->values[bias].tag == WICK_TAG_TENSOR) wick_graph_call(g, "aten::add.out", 3, rows_out, bias, wick_graph_int(g, 1));
     if (g->status != WICK_OK) return;
     for (uint32_t i = first_new; dynamic && i < g->value_count; i++)

@@ -84,6 +84,7 @@ static wick_status build_graph(struct job *job, wick_error *err)
                                      .full_logits = wick_config_bool(c, WICK_KEY_DEBUG_GENERATE_FULL_LOGITS),
                                      .moe_quantized = wick_config_bool(c, WICK_KEY_MODEL_USE_MOE_QUANTIZED_OP),
                                      .moe_group = (int)wick_config_int(c, WICK_KEY_QUANTIZATION_GROUP_SIZE), .err = err};
+    wick_model_build_numbers(&build, c);
     WICK_TRY(family->build(&job->graph, &build));
     if (!wick_config_bool(c, WICK_KEY_MODEL_ENABLE_DYNAMIC_SHAPE) || build.tokens < 2) return WICK_OK;
     /* Built again for fewer tokens: what differs is dynamic. */
@@ -101,8 +102,10 @@ static wick_status lower(struct job *job, wick_error *err)
 {
     for (size_t i = 0; i < job->tables->lowerings->count; i++) {
         const struct wick_lowering *lowering = job->tables->lowerings->lowerings[i];
-        const struct wick_lowering_options options = {.extended = wick_config_backend(&job->config, lowering->section, "extended_ops")};
-        if (wick_config_backend(&job->config, lowering->section, "enabled")) WICK_TRY(wick_stage_partition(&job->graph, lowering, &options, err));
+        struct wick_lowering_options options = {.extended = wick_config_backend(&job->config, lowering->section, "extended_ops"),
+                                                .bf16 = wick_config_backend(&job->config, lowering->section, "enable_bf16")};
+        if (!wick_config_backend(&job->config, lowering->section, "enabled")) continue;
+        for (options.pass = 0; options.pass < lowering->passes; options.pass++) WICK_TRY(wick_stage_partition(&job->graph, lowering, &options, err));
     }
     return WICK_OK;
 }
@@ -113,7 +116,9 @@ static wick_status output_path(struct job *job, wick_error *err)
     if (!name) name = wick_config_text(&job->config, WICK_KEY_BASE_MODEL_CLASS);
     struct wick_str text = wick_str_of(name);
     bool verbatim = wick_str_ends(text, WICK_STR(".pte"));
-    int size = verbatim ? snprintf(job->path, sizeof job->path, "%s", name) : snprintf(job->path, sizeof job->path, "%s/%s.pte", folder, name);
+    /* The original marks half-precision programs that nobody named. */
+    const char *mark = !wick_config_text(&job->config, WICK_KEY_EXPORT_OUTPUT_NAME) && wick_config_is(&job->config, WICK_KEY_MODEL_DTYPE_OVERRIDE, "fp16") ? "_h" : "";
+    int size = verbatim ? snprintf(job->path, sizeof job->path, "%s", name) : snprintf(job->path, sizeof job->path, "%s/%s%s.pte", folder, name, mark);
     if (size < 0 || (size_t)size >= sizeof job->path) return wick_fail(err, WICK_INVALID_CONFIG, "export.output_name: path too long");
     return verbatim || strcmp(folder, ".") == 0 ? WICK_OK : wick_make_folder(folder, err);
 }

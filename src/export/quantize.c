@@ -86,7 +86,7 @@ static wick_status quantize_embedding(struct wick_graph *g, struct wick_graph_no
     ids[3] = wick_graph_int(g, -(1 << (spec->bits - 1)));
     ids[4] = wick_graph_int(g, (1 << (spec->bits - 1)) - 1);
     ids[5] = indices;
-    ids[6] = wick_graph_int(g, WICK_DTYPE_F32);
+    ids[6] = wick_graph_int(g, wick_graph_shape(g, out)->dtype);
     ids[7] = out;
     node->op = op;
     node->ids = ids;

@@ -12,3 +12,14 @@ static wick_status infer_dynamic_linear(const struct wick_args *args, struct wic
 }
 
 const struct wick_opmeta wick_ir_dynamic_linear = {.name = "wick::dynamic_linear", .signature = "TTt>T", .infer = infer_dynamic_linear};
+
+uint32_t wick_graph_cast(struct wick_graph *g, uint32_t x, int dtype)
+{
+    if (g->status != WICK_OK) return WICK_NO_VALUE;
+    struct wick_shape shape = *wick_graph_shape(g, x);
+    if (shape.dtype == dtype) return x;
+    shape.dtype = (uint8_t)dtype;
+    uint32_t out = wick_graph_tensor(g, &shape);
+    wick_graph_effect(g, "aten::_to_copy.out", 4, x, wick_graph_bool(g, false), wick_graph_none(g), out);
+    return out;
+}

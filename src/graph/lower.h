@@ -6,6 +6,8 @@
 
 struct wick_lowering_options {
     bool extended; /* take every operator it can, not only dynamically quantized linears */
+    bool bf16;     /* take calls on bfloat16, too */
+    int pass;      /* of the backend's: 0 first */
 };
 
 /* Live nodes [first, last) of g, all claimed. inputs: values made outside (no constants), outputs: values needed
@@ -18,6 +20,7 @@ struct wick_partition {
 
 struct wick_lowering {
     const char *id;      /* "XnnpackBackend" */
+    int passes;          /* over the graph; calls that different passes take never share a delegate */
     const char *section; /* of its keys in a configuration: "xnnpack" for backend.xnnpack.enabled and .extended_ops */
     bool (*claims)(const struct wick_graph *g, const struct wick_graph_node *node, const struct wick_lowering_options *options);
     /* Fills delegate; memory from g->arena. */

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 VERSION = "1.5.1"
-TOLERANCE = {"fp32": 2e-4, "8da4w": 2e-2}  # of the largest logit, as for the golden programs
+TOLERANCE = {"fp32": 2e-4, "8da4w": 2e-2, "16bit": 2e-2, "int8kv": 2e-2}  # of the largest logit, as for the golden programs
 STEPS = 8
 MODELS = [  # name, model class, checkpoint, parameters, prompt
     ("story", "llama3_2", "assets/story/consolidated.00.pth", "assets/story/params.json", [1, 17, 300, 42, 5, 99]),
@@ -35,6 +35,11 @@ FORMS = [  # name, numbers, has llama:: operators, options
     ("fp32_sdpa", "fp32", True, ["model.use_kv_cache=true", "model.use_sdpa_with_kv_cache=true"]),
     ("fp32_sdpa_xnn", "fp32", True, ["model.use_kv_cache=true", "model.use_sdpa_with_kv_cache=true"] + XNNPACK),
     ("8da4w_sdpa_xnn", "8da4w", True, ["model.use_kv_cache=true", "model.use_sdpa_with_kv_cache=true"] + QUANTIZED + XNNPACK),
+    ("fp16_kv", "16bit", False, ["model.use_kv_cache=true", "model.dtype_override=fp16"]),
+    ("bf16_kv_xnn", "16bit", False, ["model.use_kv_cache=true", "model.dtype_override=bf16", "backend.xnnpack.enable_bf16=true"] + XNNPACK),
+    ("fp16_sdpa_xnn", "16bit", True, ["model.use_kv_cache=true", "model.use_sdpa_with_kv_cache=true", "model.dtype_override=fp16"] + XNNPACK),
+    ("bf16_8da4w_sdpa", "16bit", True, ["model.use_kv_cache=true", "model.use_sdpa_with_kv_cache=true", "model.dtype_override=bf16"] + QUANTIZED),
+    ("fp32_qkv_sdpa", "int8kv", True, ["model.use_kv_cache=true", "model.use_sdpa_with_kv_cache=true", "model.quantize_kv_cache=true"]),
 ]
 
 

@@ -14,7 +14,7 @@ struct wick_source *wick_decoder_source(struct wick_decoder *d, int layer, const
 
 uint32_t wick_decoder_constant(struct wick_decoder *d, const char *name, struct wick_source *source)
 {
-    return wick_graph_constant(d->g, name, source ? wick_source_cast(&d->g->arena, source, WICK_DTYPE_F32) : NULL);
+    return wick_graph_constant(d->g, name, source ? wick_source_cast(&d->g->arena, source, d->b->dtype) : NULL);
 }
 
 uint32_t wick_decoder_weight(struct wick_decoder *d, int layer, const char *name, int64_t rows, int64_t columns)

@@ -11,11 +11,11 @@ static uint32_t permute(struct wick_decoder *d, uint32_t x, int a, int b, int c,
 static uint32_t cache(struct wick_decoder *d, int layer, const char *name, int64_t a, int64_t b)
 {
     int32_t sizes[4] = {1, (int32_t)a, (int32_t)b, (int32_t)d->h->head_dim};
-    struct wick_shape shape = wick_shape_make(WICK_DTYPE_F32, 4, sizes);
+    struct wick_shape shape = wick_shape_make(d->b->dtype, 4, sizes);
     return wick_decoder_state(d, layer, name, &shape);
 }
 
-/* By the custom operators: caches (1, C, K, D), written and read in place. */
+/* By the custom operators: caches (1, C, K, D), written and read in place. The original's operator takes f32 and bf16 only. */
 static uint32_t custom_attention(struct wick_decoder *d, int layer, uint32_t q, uint32_t k, uint32_t v)
 {
     struct wick_graph *g = d->g;
@@ -23,8 +23,12 @@ static uint32_t custom_attention(struct wick_decoder *d, int layer, uint32_t q, 
     uint32_t v_cache = cache(d, layer, "attention.kv_cache.v_cache", d->b->context, d->h->n_kv_heads);
     wick_graph_call(g, "llama::update_cache.out", 3, k, k_cache, d->start);
     wick_graph_call(g, "llama::update_cache.out", 3, v, v_cache, d->start);
-    return wick_graph_call(g, "llama::custom_sdpa.out", 8, q, k_cache, v_cache, d->start, wick_graph_none(g), wick_graph_double(g, 0.0), wick_graph_bool(g, true),
-                           wick_graph_none(g));
+    int dtype = d->b->dtype == WICK_DTYPE_BF16 ? WICK_DTYPE_BF16 : WICK_DTYPE_F32;
+    q = wick_decoder_cast(d, q, dtype);
+    k = wick_decoder_cast(d, k_cache, dtype);
+    v = wick_decoder_cast(d, v_cache, dtype);
+    uint32_t mixed = wick_graph_call(g, "llama::custom_sdpa.out", 8, q, k, v, d->start, wick_graph_none(g), wick_graph_double(g, 0.0), wick_graph_bool(g, true), wick_graph_none(g));
+    return wick_decoder_cast(d, mixed, d->b->dtype);
 }
 
 /* Writes x (1, K, S, D) into rows `positions` of a cache (1, K, C, D) and gives the whole cache. */
@@ -57,10 +61,14 @@ static uint32_t plain_attention(struct wick_decoder *d, int layer, uint32_t q, u
 {
     struct wick_graph *g = d->g;
     int64_t heads = d->h->n_heads, kv = d->h->n_kv_heads, dim = d->h->head_dim;
+    if (d->b->cache != WICK_CACHE_FLOAT) {
+        k = wick_decoder_int8_rows(d, layer, "k", k);
+        v = wick_decoder_int8_rows(d, layer, "v", v);
+    }
     q = permute(d, q, 0, 2, 1, 3);
     k = permute(d, k, 0, 2, 1, 3);
     v = permute(d, v, 0, 2, 1, 3);
-    if (d->b->kv_cache) {
+    if (d->b->kv_cache && d->b->cache == WICK_CACHE_FLOAT) {
         k = write_cache(d, cache(d, layer, "attention.kv_cache.k_cache", kv, d->b->context), k);
         v = write_cache(d, cache(d, layer, "attention.kv_cache.v_cache", kv, d->b->context), v);
     }
@@ -78,5 +86,6 @@ static uint32_t plain_attention(struct wick_decoder *d, int layer, uint32_t q, u
 
 uint32_t wick_decoder_attend(struct wick_decoder *d, int layer, uint32_t q, uint32_t k, uint32_t v)
 {
+    if (d->b->custom_sdpa && d->b->cache == WICK_CACHE_INT8) return wick_decoder_attend_int8(d, layer, q, k, v);
     return d->b->custom_sdpa ? custom_attention(d, layer, q, k, v) : plain_attention(d, layer, q, k, v);
 }

@@ -4,8 +4,10 @@
 uint32_t wick_decoder_activate(struct wick_decoder *d, uint32_t x)
 {
     struct wick_graph *g = d->g;
-    if (d->h->act_fn == WICK_SILU) return wick_graph_call(g, "aten::mul.out", 2, x, wick_graph_call(g, "aten::sigmoid.out", 1, x));
-    return wick_graph_call(g, "aten::gelu.out", 2, x, wick_graph_string(g, d->h->act_fn == WICK_GELU ? "none" : "tanh"));
+    x = wick_decoder_cast(d, x, WICK_DTYPE_F32);
+    if (d->h->act_fn == WICK_SILU) x = wick_graph_call(g, "aten::mul.out", 2, x, wick_graph_call(g, "aten::sigmoid.out", 1, x));
+    else x = wick_graph_call(g, "aten::gelu.out", 2, x, wick_graph_string(g, d->h->act_fn == WICK_GELU ? "none" : "tanh"));
+    return wick_decoder_cast(d, x, d->b->dtype);
 }
 
 /* w2(act(w1 x) * w3 x) */

@@ -8,10 +8,12 @@ static float one_more(float w) { return 1.0f + w; }
 uint32_t wick_decoder_scaleless_norm(struct wick_decoder *d, uint32_t x)
 {
     struct wick_graph *g = d->g;
+    x = wick_decoder_cast(d, x, WICK_DTYPE_F32);
     uint32_t square = wick_graph_call(g, "aten::mul.out", 2, x, x);
     uint32_t mean = wick_graph_call(g, "aten::mean.out", 4, square, wick_graph_ints(g, 1, (int64_t)-1), wick_graph_bool(g, true), wick_graph_none(g));
     uint32_t moved = wick_graph_call(g, "aten::add.Scalar_out", 3, mean, wick_graph_double(g, d->h->norm_eps), wick_graph_int(g, 1));
-    return wick_graph_call(g, "aten::mul.out", 2, x, wick_graph_call(g, "aten::rsqrt.out", 1, moved));
+    uint32_t scaled = wick_graph_call(g, "aten::mul.out", 2, x, wick_graph_call(g, "aten::rsqrt.out", 1, moved));
+    return wick_decoder_cast(d, scaled, d->b->dtype);
 }
 
 uint32_t wick_decoder_norm(struct wick_decoder *d, int layer, const char *name, uint32_t x, int64_t size)

@@ -17,7 +17,7 @@ struct wick_decoder {
     uint32_t positions;      /* (S) i64: rows of the cache the call writes (plain attention) */
     uint32_t cos, sin;       /* (1, S, 1, D/2) */
     uint32_t visible;        /* (S, C or S) bool: keys a query may see (plain attention) */
-    uint32_t minus_infinity; /* () f32 */
+    uint32_t minus_infinity; /* () of the model's dtype */
     uint32_t at_start, zero; /* (1) bool: the call begins a sequence, () f32; 0: not made yet (state.c) */
 };
 
@@ -37,6 +37,13 @@ uint32_t wick_decoder_table(struct wick_decoder *d, const char *name, int dtype,
 uint32_t wick_decoder_state(struct wick_decoder *d, int layer, const char *name, const struct wick_shape *shape);
 /* from[.., start:end, ..] along dim. */
 uint32_t wick_decoder_rows(struct wick_decoder *d, uint32_t from, int64_t dim, uint32_t start, uint32_t end);
+
+/* ---- numbers.c: element types ---- */
+
+/* x in another element type; x itself if it is of that type. */
+uint32_t wick_decoder_cast(struct wick_decoder *d, uint32_t x, int dtype);
+/* Rounds numbers to what the model's dtype can hold. */
+void wick_decoder_round(const struct wick_decoder *d, float *x, size_t count);
 
 /* ---- linear.c: every linear layer goes through here ---- */
 
@@ -64,10 +71,20 @@ uint32_t wick_decoder_rotate(struct wick_decoder *d, uint32_t x, int64_t heads);
 /* (1, S, heads * D) to (1, S, heads, D). */
 uint32_t wick_decoder_split_heads(struct wick_decoder *d, uint32_t x, int64_t heads);
 
-/* ---- cache.c, attention.c ---- */
+/* ---- cache.c ---- */
 
 /* q (1, S, H, D), k and v (1, S, K, D) of a call: writes the caches of the layer and gives the mixture (1, S, H, D). */
 uint32_t wick_decoder_attend(struct wick_decoder *d, int layer, uint32_t q, uint32_t k, uint32_t v);
+/* ---- cache_int8.c: the same with caches of 8-bit integers ---- */
+
+/* By llama::custom_quantized_sdpa. */
+uint32_t wick_decoder_attend_int8(struct wick_decoder *d, int layer, uint32_t q, uint32_t k, uint32_t v);
+/* Writes x (1, S, K, D) into the cache `name` ("k" or "v") of the layer and gives all of it in the model's dtype, (1, C, K, D); the rows of this call
+ * are x itself. */
+uint32_t wick_decoder_int8_rows(struct wick_decoder *d, int layer, const char *name, uint32_t x);
+
+/* ---- attention.c ---- */
+
 /* The whole attention of a layer: projections, rope, attend, output projection. */
 uint32_t wick_decoder_attention(struct wick_decoder *d, int layer, uint32_t x);
 

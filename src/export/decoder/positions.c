@@ -1,6 +1,8 @@
 /* export/decoder/positions.c - where a call's tokens stand: numbers, rope rows, the mask and the rows of the cache. */
 #include "export/decoder/parts.h"
 
+#include "tensor/half.h"
+
 #include <math.h>
 
 static void read_position(struct wick_decoder *d)
@@ -43,7 +45,7 @@ static void prepare_mask(struct wick_decoder *d)
     struct wick_graph *g = d->g;
     size_t c = (size_t)d->b->context;
     bool *triangle = WICK_NEW_ARRAY(&g->arena, bool, c * c);
-    float *infinity = WICK_NEW(&g->arena, float);
+    void *infinity = WICK_NEW(&g->arena, float);
     if (!triangle || !infinity) {
         wick_graph_fail(g, WICK_OUT_OF_MEMORY, "no memory for a mask of %zu x %zu", c, c);
         return;
@@ -53,8 +55,11 @@ static void prepare_mask(struct wick_decoder *d)
     d->visible = wick_decoder_rows(d, wick_decoder_table(d, "attention.mask", WICK_DTYPE_BOOL, d->b->context, d->b->context, triangle), 0, d->start, d->end);
     if (d->b->kv_cache) d->positions = cache_rows(d);
     else d->visible = wick_decoder_rows(d, d->visible, 1, d->start, d->end);
-    *infinity = -INFINITY;
-    struct wick_shape scalar = wick_shape_make(WICK_DTYPE_F32, 0, NULL);
+    const float value = -INFINITY;
+    const uint16_t half = d->b->dtype == WICK_DTYPE_BF16 ? wick_bf16_from_f32(value) : wick_f16_from_f32(value);
+    if (d->b->dtype == WICK_DTYPE_F32) memcpy(infinity, &value, sizeof value);
+    else memcpy(infinity, &half, sizeof half);
+    struct wick_shape scalar = wick_shape_make(d->b->dtype, 0, NULL);
     d->minus_infinity = wick_graph_constant(g, "attention.minus_infinity", wick_source_of_bytes(&g->arena, &scalar, infinity));
 }
 

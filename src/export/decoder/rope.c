@@ -15,6 +15,9 @@ void wick_decoder_rope_tables(struct wick_decoder *d)
         return;
     }
     wick_rope_table(d->h, &spec, cos_table, sin_table);
+    /* The original keeps the tables in the model's dtype. */
+    wick_decoder_round(d, cos_table, (size_t)rows * (size_t)half);
+    wick_decoder_round(d, sin_table, (size_t)rows * (size_t)half);
     uint32_t view = wick_graph_ints(g, 4, (int64_t)1, (int64_t)-1, (int64_t)1, (int64_t)half);
     uint32_t cos_rows = wick_decoder_rows(d, wick_decoder_table(d, "rope.cos", WICK_DTYPE_F32, rows, half, cos_table), 0, d->start, d->end);
     d->cos = wick_graph_call(g, "aten::view_copy.out", 2, cos_rows, view);
@@ -55,11 +58,13 @@ static uint32_t rotate_halves(struct wick_decoder *d, uint32_t x, int64_t heads)
     struct wick_graph *g = d->g;
     int64_t rotated = wick_hparams_rotated(d->h), half = rotated / 2, dim = d->h->head_dim;
     uint32_t parts[3];
+    x = wick_decoder_cast(d, x, WICK_DTYPE_F32);
     if (g->status == WICK_OK && wick_graph_shape(g, x)->rank != 4) x = wick_decoder_split_heads(d, x, heads);
     uint32_t a = channels(d, x, 0, half), b = channels(d, x, half, rotated);
     turn(d, a, b, parts);
     if (rotated < dim) parts[2] = channels(d, x, rotated, dim);
-    return wick_graph_call(g, "aten::cat.out", 2, wick_graph_tensors(g, parts, rotated < dim ? 3 : 2), wick_graph_int(g, -1));
+    uint32_t joined = wick_graph_call(g, "aten::cat.out", 2, wick_graph_tensors(g, parts, rotated < dim ? 3 : 2), wick_graph_int(g, -1));
+    return wick_decoder_cast(d, joined, d->b->dtype);
 }
 
 /* Interleaved: pair (x[2i], x[2i+1]) turns by its position's angle. */
@@ -67,13 +72,14 @@ static uint32_t rotate_pairs(struct wick_decoder *d, uint32_t x, int64_t heads)
 {
     struct wick_graph *g = d->g;
     int64_t half = d->h->head_dim / 2;
+    x = wick_decoder_cast(d, x, WICK_DTYPE_F32);
     uint32_t pairs = wick_graph_call(g, "aten::view_copy.out", 2, x, wick_graph_ints(g, 5, (int64_t)1, (int64_t)-1, heads, half, (int64_t)2));
     uint32_t turned[2];
     turn(d, half_of_pairs(d, pairs, 0), half_of_pairs(d, pairs, 1), turned);
     uint32_t parts[2] = {wick_graph_call(g, "aten::unsqueeze_copy.out", 2, turned[0], wick_graph_int(g, -1)),
                          wick_graph_call(g, "aten::unsqueeze_copy.out", 2, turned[1], wick_graph_int(g, -1))};
     uint32_t joined = wick_graph_call(g, "aten::cat.out", 2, wick_graph_tensors(g, parts, 2), wick_graph_int(g, -1));
-    return wick_decoder_split_heads(d, joined, heads);
+    return wick_decoder_cast(d, wick_decoder_split_heads(d, joined, heads), d->b->dtype);
 }
 
 uint32_t wick_decoder_rotate(struct wick_decoder *d, uint32_t x, int64_t heads) { return d->h->use_hf_rope ? rotate_halves(d, x, heads) : rotate_pairs(d, x, heads); }

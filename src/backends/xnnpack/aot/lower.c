@@ -92,12 +92,14 @@ static struct wick_xnn_node *add_node(struct builder *b, uint8_t kind)
     return node;
 }
 
+static int datatype_of(int dtype) { return dtype == WICK_DTYPE_F16 ? XNN_DATATYPE_FP16 : dtype == WICK_DTYPE_BF16 ? XNN_DATATYPE_BF16 : XNN_DATATYPE_FP32; }
+
 /* The payload value of a graph tensor, made on first sight: a constant's bytes become named data. */
 static uint32_t value_of(struct builder *b, uint32_t graph_id)
 {
     for (uint32_t i = 0; i < b->made_count; i++)
         if (b->made[i].graph_id == graph_id) return b->made[i].index;
-    uint32_t index = add_value(b, graph_id, XNN_DATATYPE_FP32);
+    uint32_t index = add_value(b, graph_id, datatype_of(wick_graph_shape(b->g, graph_id)->dtype));
     if (index == WICK_XNN_NO_ID) return index;
     if (b->g->info[graph_id].origin == WICK_ORIGIN_CONSTANT) b->x->values[index].constant = add_constant(b, b->g->info[graph_id].source, "");
     for (uint32_t i = 0; i < b->p->input_count; i++)
@@ -116,35 +118,35 @@ static uint32_t value_of(struct builder *b, uint32_t graph_id)
 
 /* ---- judging ---- */
 
-static bool is_f32(const struct wick_graph *g, uint32_t id)
+static bool is_float(const struct wick_graph *g, uint32_t id)
 {
     const struct wick_shape *s = g->values[id].tag == WICK_TAG_TENSOR ? wick_graph_shape(g, id) : NULL;
-    return s && s->dtype == WICK_DTYPE_F32 && s->rank >= 1 && s->rank <= WICK_XNN_RANK_MAX && wick_shape_numel(s) > 0;
+    return s && (s->dtype == WICK_DTYPE_F32 || s->dtype == WICK_DTYPE_F16 || s->dtype == WICK_DTYPE_BF16) && s->rank >= 1 && s->rank <= WICK_XNN_RANK_MAX && wick_shape_numel(s) > 0;
 }
 
-static bool judge_unary(const struct wick_graph *g, const struct wick_graph_node *n) { return is_f32(g, n->ids[0]) && is_f32(g, n->ids[n->count - 1]); }
+static bool judge_unary(const struct wick_graph *g, const struct wick_graph_node *n) { return is_float(g, n->ids[0]) && is_float(g, n->ids[n->count - 1]); }
 
 static bool judge_binary(const struct wick_graph *g, const struct wick_graph_node *n)
 {
-    if (!is_f32(g, n->ids[0]) || !is_f32(g, n->ids[1])) return false;
+    if (!is_float(g, n->ids[0]) || !is_float(g, n->ids[1])) return false;
     return n->n_inputs == 2 || (g->values[n->ids[2]].tag == WICK_TAG_INT && g->values[n->ids[2]].as.i == 1); /* alpha */
 }
 
 /* A float vector known now, or none. */
 static bool is_bias(const struct wick_graph *g, uint32_t id)
 {
-    return g->values[id].tag == WICK_TAG_NONE || (is_f32(g, id) && g->info[id].origin == WICK_ORIGIN_CONSTANT);
+    return g->values[id].tag == WICK_TAG_NONE || (is_float(g, id) && g->info[id].origin == WICK_ORIGIN_CONSTANT);
 }
 
 static bool judge_linear(const struct wick_graph *g, const struct wick_graph_node *n)
 {
-    return is_f32(g, n->ids[0]) && is_f32(g, n->ids[1]) && g->info[n->ids[1]].origin == WICK_ORIGIN_CONSTANT && is_bias(g, n->ids[2]);
+    return is_float(g, n->ids[0]) && is_float(g, n->ids[1]) && g->info[n->ids[1]].origin == WICK_ORIGIN_CONSTANT && is_bias(g, n->ids[2]);
 }
 
 static bool judge_dynamic_linear(const struct wick_graph *g, const struct wick_graph_node *n)
 {
     const struct wick_quantized *q = g->info[n->ids[1]].quantized;
-    return is_f32(g, n->ids[0]) && q && wick_quantized_bits(q) == 4 && wick_quantized_group(q) % 32 == 0 && is_bias(g, n->ids[2]);
+    return is_float(g, n->ids[0]) && q && wick_quantized_bits(q) == 4 && wick_quantized_group(q) % 32 == 0 && is_bias(g, n->ids[2]);
 }
 
 /* ---- emitting ---- */
@@ -168,9 +170,21 @@ static void emit_binary(struct builder *b, const struct wick_graph_node *n, uint
     node->slots[XNN_NODE_2X1_OUTPUT_ID] = out;
 }
 
+/* The bias of a linear, in float32 where the library has no kernels with another: quantized activations, bf16. */
+static uint32_t bias_of(struct builder *b, uint32_t bias, bool wide)
+{
+    if (b->g->values[bias].tag == WICK_TAG_NONE) return WICK_XNN_NO_ID;
+    if (!wide || wick_graph_shape(b->g, bias)->dtype == WICK_DTYPE_F32) return value_of(b, bias);
+    uint32_t index = add_value(b, bias, XNN_DATATYPE_FP32);
+    if (index != WICK_XNN_NO_ID && !b->out_of_memory)
+        b->x->values[index].constant = add_constant(b, wick_source_cast(&b->g->arena, b->g->info[bias].source, WICK_DTYPE_F32), "");
+    return index;
+}
+
 static void add_fully_connected(struct builder *b, uint32_t in, uint32_t filter, uint32_t bias, uint32_t out)
 {
-    uint32_t added = b->g->values[bias].tag == WICK_TAG_NONE ? WICK_XNN_NO_ID : value_of(b, bias);
+    int datatype = b->out_of_memory ? -1 : b->x->values[in].datatype;
+    uint32_t added = bias_of(b, bias, datatype == XNN_DATATYPE_QDINT8 || datatype == XNN_DATATYPE_BF16);
     struct wick_xnn_node *node = add_node(b, XNN_NODE_FULLY_CONNECTED);
     if (!node) return;
     node->slots[XNN_FULLY_CONNECTED_INPUT1_ID] = in;
@@ -229,10 +243,27 @@ static int find_call(const struct wick_graph_node *node)
     return -1;
 }
 
+/* All float tensors of a call are of one type, and of bf16 only if the configuration lets them. */
+static bool types_fit(const struct wick_graph *g, const struct wick_graph_node *node, const struct wick_lowering_options *options)
+{
+    int dtype = -1;
+    for (uint32_t k = 0; k < node->count; k++) {
+        if (!is_float(g, node->ids[k])) continue;
+        int own = wick_graph_shape(g, node->ids[k])->dtype;
+        if (dtype >= 0 && own != dtype) return false;
+        dtype = own;
+    }
+    return dtype != WICK_DTYPE_BF16 || options->bf16;
+}
+
+/* Linears get delegates of their own, as in the original: with a neighbour in the same payload its library would keep the half-precision value between
+ * the two in float32, and the logits would be others. */
+enum { PASS_LINEARS, PASS_OTHERS, PASS_COUNT };
+
 static bool claims(const struct wick_graph *g, const struct wick_graph_node *node, const struct wick_lowering_options *options)
 {
     int i = find_call(node);
-    return i >= 0 && (options->extended || !calls[i].extended) && calls[i].judge(g, node);
+    return i >= 0 && (calls[i].kind == XNN_NODE_FULLY_CONNECTED) == (options->pass == PASS_LINEARS) && (options->extended || !calls[i].extended) && calls[i].judge(g, node) && types_fit(g, node, options);
 }
 
 static wick_status render(const struct wick_delegate_data *data, struct wick_buf *payload, wick_error *err)
@@ -271,4 +302,4 @@ static wick_status lower(struct wick_graph *g, const struct wick_partition *p, s
     return WICK_OK;
 }
 
-const struct wick_lowering wick_lowering_xnnpack = {.id = "XnnpackBackend", .section = "xnnpack", .claims = claims, .lower = lower};
+const struct wick_lowering wick_lowering_xnnpack = {.id = "XnnpackBackend", .passes = PASS_COUNT, .section = "xnnpack", .claims = claims, .lower = lower};

@@ -1,0 +1,28 @@
+/* export/decoder/numbers.c - element types of a decoder: what a configuration asks for, and casts between types. */
+#include "export/decoder/parts.h"
+
+#include "graph/irops.h"
+#include "tensor/half.h"
+
+void wick_model_build_numbers(struct wick_model_build *build, const struct wick_config *config)
+{
+    build->dtype = wick_config_is(config, WICK_KEY_MODEL_DTYPE_OVERRIDE, "fp16")   ? WICK_DTYPE_F16
+                   : wick_config_is(config, WICK_KEY_MODEL_DTYPE_OVERRIDE, "bf16") ? WICK_DTYPE_BF16
+                                                                                   : WICK_DTYPE_F32;
+    build->cache = wick_config_bool(config, WICK_KEY_MODEL_QUANTIZE_KV_CACHE)          ? WICK_CACHE_INT8
+                   : wick_config_bool(config, WICK_KEY_MODEL_STATIC_QUANTIZE_KV_CACHE) ? WICK_CACHE_INT8_STATIC
+                                                                                       : WICK_CACHE_FLOAT;
+    build->cache_scale = (float)config->values[WICK_KEY_MODEL_STATIC_QUANTIZE_KV_CACHE_SCALE].d;
+}
+
+uint32_t wick_decoder_cast(struct wick_decoder *d, uint32_t x, int dtype)
+{
+    return wick_graph_cast(d->g, x, dtype);
+}
+
+void wick_decoder_round(const struct wick_decoder *d, float *x, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (d->b->dtype == WICK_DTYPE_F16) x[i] = wick_f32_from_f16(wick_f16_from_f32(x[i]));
+        else if (d->b->dtype == WICK_DTYPE_BF16) x[i] = wick_f32_from_bf16(wick_bf16_from_f32(x[i]));
+}
