@@ -23,6 +23,11 @@ static uint32_t permute(struct wick_decoder *d, uint32_t x, int rank)
     return wick_graph_call(d->g, "aten::permute_copy.out", 2, x, order);
 }
 
+static uint32_t wide_weight(struct wick_decoder *d, int layer, const char *name, int64_t size)
+{
+    return wick_decoder_wide_constant(d, wick_graph_name(d->g, "layers.%d.%s", layer, name), wick_decoder_source(d, layer, name, size, 0));
+}
+
 static uint32_t silu(struct wick_decoder *d, uint32_t x)
 {
     return wick_graph_call(d->g, "aten::mul.out", 2, x, wick_graph_call(d->g, "aten::sigmoid.out", 1, x));
@@ -61,10 +66,10 @@ static uint32_t decay(struct wick_decoder *d, int layer, uint32_t a)
     struct wick_graph *g = d->g;
     int64_t heads = d->h->linear_num_value_heads;
     struct wick_source *rate = wick_source_mapped(&g->arena, wick_decoder_source(d, layer, "attention.A_log", heads, 0), minus_exp);
-    uint32_t x = wick_graph_call(g, "aten::add.out", 3, a, wick_decoder_weight(d, layer, "attention.dt_bias", heads, 0), wick_graph_int(g, 1));
+    uint32_t x = wick_graph_call(g, "aten::add.out", 3, wick_decoder_wide(d, a), wide_weight(d, layer, "attention.dt_bias", heads), wick_graph_int(g, 1));
     uint32_t soft = wick_graph_call(g, "aten::log1p.out", 1, wick_graph_call(g, "aten::exp.out", 1, x));
     soft = wick_graph_call(g, "aten::where.self_out", 3, wick_graph_call(g, "aten::gt.Scalar_out", 2, x, wick_graph_double(g, 20)), x, soft);
-    uint32_t log = wick_graph_call(g, "aten::mul.out", 2, soft, wick_decoder_constant(d, wick_graph_name(g, "layers.%d.attention.rate", layer), rate));
+    uint32_t log = wick_graph_call(g, "aten::mul.out", 2, soft, wick_decoder_wide_constant(d, wick_graph_name(g, "layers.%d.attention.rate", layer), rate));
     return permute(d, wick_graph_call(g, "aten::exp.out", 1, log), 3);
 }
 
@@ -100,12 +105,12 @@ uint32_t wick_decoder_delta_net(struct wick_decoder *d, int layer, uint32_t x)
         unit_heads(d, columns(d, qkv, keys, 2 * keys), 1),
         permute(d, view4(d, columns(d, qkv, 2 * keys, 2 * keys + values), heads, dim_v), 4),
         decay(d, layer, a),
-        permute(d, wick_graph_call(g, "aten::sigmoid.out", 1, b), 3),
+        permute(d, wick_graph_call(g, "aten::sigmoid.out", 1, wick_decoder_wide(d, b)), 3),
     };
     uint32_t mixed = permute(d, delta_rule(d, layer, inputs), 4);
     mixed = wick_graph_call(g, "aten::mul.out", 2, mixed, inverse_rms(d, mixed, h->norm_eps));
-    mixed = wick_graph_call(g, "aten::mul.out", 2, mixed, wick_decoder_weight(d, layer, "attention.norm.weight", dim_v, 0));
-    mixed = wick_graph_call(g, "aten::mul.out", 2, mixed, silu(d, view4(d, z, heads, dim_v)));
+    mixed = wick_graph_call(g, "aten::mul.out", 2, mixed, wide_weight(d, layer, "attention.norm.weight", dim_v));
+    mixed = wick_graph_call(g, "aten::mul.out", 2, mixed, silu(d, view4(d, wick_decoder_wide(d, z), heads, dim_v)));
     mixed = wick_graph_call(g, "aten::view_copy.out", 2, mixed, wick_graph_ints(g, 3, (int64_t)1, (int64_t)-1, values));
     return wick_decoder_linear(d, layer, "attention.out_proj", mixed, h->dim, values, false);
 }

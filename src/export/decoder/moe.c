@@ -26,17 +26,31 @@ static uint32_t softmax(struct wick_decoder *d, uint32_t x)
     return wick_graph_call(d->g, "aten::_softmax.out", 3, x, wick_graph_int(d->g, -1), wick_graph_bool(d->g, false));
 }
 
+/* In f32, given back in the model's dtype. */
+static uint32_t silu(struct wick_decoder *d, uint32_t x)
+{
+    x = wick_decoder_wide(d, x);
+    return wick_decoder_cast(d, wick_graph_call(d->g, "aten::mul.out", 2, x, wick_graph_call(d->g, "aten::sigmoid.out", 1, x)), d->b->dtype);
+}
+
+/* A weight of what is computed in f32: the router. */
+static uint32_t wide_weight(struct wick_decoder *d, int layer, const char *name, int64_t rows, int64_t columns)
+{
+    return wick_decoder_wide_constant(d, wick_graph_name(d->g, "layers.%d.%s", layer, name), wick_decoder_source(d, layer, name, rows, columns));
+}
+
 /* x (S, dim) */
 static struct routed route(struct wick_decoder *d, int layer, uint32_t x)
 {
     struct wick_graph *g = d->g;
     const struct wick_hparams *h = d->h;
     uint32_t scores = wick_decoder_linear(d, layer, "block_sparse_moe.gate", x, h->num_experts, h->dim, false), one = wick_graph_int(g, 1), last = wick_graph_int(g, -1);
+    scores = wick_decoder_wide(d, scores);
     if (h->moe_score_func == WICK_MOE_SIGMOID) scores = wick_graph_call(g, "aten::sigmoid.out", 1, scores);
     else if (h->moe_score_func == WICK_MOE_SOFTMAX_ALL) scores = softmax(d, scores);
     uint32_t ranked = scores;
     if (h->moe_use_expert_bias)
-        ranked = wick_graph_call(g, "aten::add.out", 3, scores, wick_decoder_weight(d, layer, "block_sparse_moe.expert_bias", h->num_experts, 0), one);
+        ranked = wick_graph_call(g, "aten::add.out", 3, scores, wide_weight(d, layer, "block_sparse_moe.expert_bias", h->num_experts, 0), one);
     struct wick_shape shape = wick_shape_make(WICK_DTYPE_F32, 2, (const int32_t[]){d->b->tokens, (int32_t)h->num_activated_experts});
     struct routed r = {.weights = wick_graph_tensor(g, &shape)};
     shape.dtype = WICK_DTYPE_I64;
@@ -91,11 +105,10 @@ static uint32_t plain_experts(struct wick_decoder *d, int layer, uint32_t x, str
     each = view(d, each, -1, dim, 1);
     uint32_t gate = wick_graph_call(g, "aten::bmm.out", 2, gathered(d, layer, 0, experts, &by_hidden), each);
     uint32_t up = wick_graph_call(g, "aten::bmm.out", 2, gathered(d, layer, 2, experts, &by_hidden), each);
-    uint32_t middle = wick_graph_call(g, "aten::mul.out", 2, gate, wick_graph_call(g, "aten::sigmoid.out", 1, gate));
-    middle = wick_graph_call(g, "aten::mul.out", 2, middle, up);
+    uint32_t middle = wick_graph_call(g, "aten::mul.out", 2, silu(d, gate), up);
     uint32_t down = gathered(d, layer, 1, experts, &by_hidden);
     uint32_t answers = by_hidden ? wick_graph_call(g, "aten::bmm.out", 2, view(d, middle, -1, 1, hidden), down) : wick_graph_call(g, "aten::bmm.out", 2, down, middle);
-    uint32_t sum = wick_graph_call(g, "aten::bmm.out", 2, view(d, r.weights, -1, 1, active), view(d, answers, -1, active, dim));
+    uint32_t sum = wick_graph_call(g, "aten::bmm.out", 2, view(d, wick_decoder_cast(d, r.weights, d->b->dtype), -1, 1, active), view(d, answers, -1, active, dim));
     return view(d, sum, -1, dim, 0);
 }
 
@@ -128,12 +141,14 @@ static uint32_t quantized_experts(struct wick_decoder *d, int layer, uint32_t x)
     if (g->status != WICK_OK) return WICK_NO_VALUE;
     if (by_hidden) narrow = wick_source_transposed(&g->arena, narrow, (size_t)h->num_experts);
     struct wick_shape none = wick_shape_make(WICK_DTYPE_F32, 1, (const int32_t[]){0});
-    uint32_t bias = h->moe_use_expert_bias ? wick_decoder_weight(d, layer, "block_sparse_moe.expert_bias", h->num_experts, 0)
+    uint32_t bias = h->moe_use_expert_bias ? wide_weight(d, layer, "block_sparse_moe.expert_bias", h->num_experts, 0)
                                            : wick_graph_constant(g, "block_sparse_moe.no_bias", wick_source_of_bytes(&g->arena, &none, ""));
-    return wick_graph_call(g, "llama::quantized_moe_ffn.out", 13, x, wick_decoder_weight(d, layer, "block_sparse_moe.gate.weight", h->num_experts, h->dim), bias,
+    uint32_t gate = wide_weight(d, layer, "block_sparse_moe.gate.weight", h->num_experts, h->dim);
+    uint32_t sum = wick_graph_call(g, "llama::quantized_moe_ffn.out", 13, wick_decoder_wide(d, x), gate, bias,
                            packed(d, layer, "packed_w13", wide, 2, group), packed(d, layer, "packed_w2", &narrow, 1, group), wick_graph_int(g, h->num_activated_experts),
                            wick_graph_int(g, h->num_experts), wick_graph_int(g, expert_dim(h)), wick_graph_int(g, h->dim), wick_graph_int(g, group),
                            wick_graph_int(g, BITS), wick_graph_string(g, sigmoid ? "sigmoid" : "softmax"), wick_graph_double(g, h->moe_route_scale));
+    return wick_decoder_cast(d, sum, d->b->dtype);
 }
 
 static uint32_t shared_expert(struct wick_decoder *d, int layer, uint32_t x)
@@ -142,8 +157,7 @@ static uint32_t shared_expert(struct wick_decoder *d, int layer, uint32_t x)
     int64_t dim = d->h->dim, hidden = d->h->moe_shared_expert_hidden_dim;
     uint32_t gate = wick_decoder_linear(d, layer, "block_sparse_moe.shared_expert.w1", x, hidden, dim, false);
     uint32_t up = wick_decoder_linear(d, layer, "block_sparse_moe.shared_expert.w3", x, hidden, dim, false);
-    uint32_t silu = wick_graph_call(g, "aten::mul.out", 2, gate, wick_graph_call(g, "aten::sigmoid.out", 1, gate));
-    return wick_decoder_linear(d, layer, "block_sparse_moe.shared_expert.w2", wick_graph_call(g, "aten::mul.out", 2, silu, up), dim, hidden, false);
+    return wick_decoder_linear(d, layer, "block_sparse_moe.shared_expert.w2", wick_graph_call(g, "aten::mul.out", 2, silu(d, gate), up), dim, hidden, false);
 }
 
 uint32_t wick_decoder_moe(struct wick_decoder *d, int layer, uint32_t x)

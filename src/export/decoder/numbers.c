@@ -20,6 +20,13 @@ uint32_t wick_decoder_cast(struct wick_decoder *d, uint32_t x, int dtype)
     return wick_graph_cast(d->g, x, dtype);
 }
 
+uint32_t wick_decoder_wide(struct wick_decoder *d, uint32_t x) { return wick_decoder_cast(d, x, WICK_DTYPE_F32); }
+
+uint32_t wick_decoder_wide_constant(struct wick_decoder *d, const char *name, struct wick_source *source)
+{
+    return wick_graph_constant(d->g, name, source ? wick_source_cast(&d->g->arena, source, WICK_DTYPE_F32) : NULL);
+}
+
 void wick_decoder_round(const struct wick_decoder *d, float *x, size_t count)
 {
     for (size_t i = 0; i < count; i++)

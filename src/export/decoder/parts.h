@@ -42,6 +42,10 @@ uint32_t wick_decoder_rows(struct wick_decoder *d, uint32_t from, int64_t dim, u
 
 /* x in another element type; x itself if it is of that type. */
 uint32_t wick_decoder_cast(struct wick_decoder *d, uint32_t x, int dtype);
+/* The same in f32: what the parts that compute in f32 take. */
+uint32_t wick_decoder_wide(struct wick_decoder *d, uint32_t x);
+/* A float source as a constant of f32, whatever the model's dtype is. */
+uint32_t wick_decoder_wide_constant(struct wick_decoder *d, const char *name, struct wick_source *source);
 /* Rounds numbers to what the model's dtype can hold. */
 void wick_decoder_round(const struct wick_decoder *d, float *x, size_t count);
 
