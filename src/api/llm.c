@@ -1,7 +1,7 @@
 /* api/llm.c - implements wick/llm.h over src/tok and src/llm. */
 #include "wick/llm.h"
 
-#include "exec/model.h"
+#include "api/session.h"
 #include "llm/chat.h"
 #include "llm/generate.h"
 
@@ -114,12 +114,6 @@ int64_t wick_tokenizer_prescribed_bos(const wick_tokenizer *tokenizer) { return 
 int64_t wick_tokenizer_vocab_size(const wick_tokenizer *tokenizer) { return wick_tok_vocab_size(tok_of(tokenizer)); }
 
 /* ---- sessions ---- */
-
-struct wick_session {
-    struct wick_timeline timeline;
-    struct wick_llm_session llm;
-    struct wick_arena temp;
-};
 
 wick_status wick_session_open(wick_model *model, const char *method, wick_session **out, wick_error *error)
 {

@@ -1,8 +1,8 @@
 /* api/runtime.c - include/wick/runtime.h over exec/model.h: options, names and values in the public form. */
 #include "wick/runtime.h"
 
+#include "api/handles.h"
 #include "api/tables.h"
-#include "exec/model.h"
 
 #include <stdatomic.h>
 
@@ -165,10 +165,6 @@ wick_status wick_model_method_output(wick_model *model, const char *method, size
 
 /* ---- runners ---- */
 
-struct wick_runner {
-    struct wick_timeline timeline;
-};
-
 static const struct wick_method *method_of(const wick_runner *runner) { return wick_instance_graph(runner->timeline.instance)->method; }
 
 wick_status wick_runner_open(wick_model *model, const char *method, wick_runner **out, wick_error *error)
@@ -177,6 +173,7 @@ wick_status wick_runner_open(wick_model *model, const char *method, wick_runner 
     const struct wick_allocator *allocator = wick_model_allocator(model);
     wick_runner *runner = allocator->alloc(allocator->user, sizeof *runner);
     if (!runner) return wick_fail_oom(error, sizeof *runner, "runner");
+    runner->watcher = (struct wick_watcher){0};
     wick_status status = wick_timeline_open(&runner->timeline, model, wick_str_of(method), NULL, error);
     if (status == WICK_OK) *out = runner;
     else allocator->free(allocator->user, runner, sizeof *runner);
@@ -239,7 +236,10 @@ wick_status wick_runner_set_string(wick_runner *runner, size_t i, const char *te
     return set_scalar(runner, i, (struct wick_value){.tag = WICK_TAG_STRING, .as.string = wick_str_of(text)}, error);
 }
 
-wick_status wick_runner_run(wick_runner *runner, wick_error *error) { return wick_instance_run(runner->timeline.instance, NULL, error); }
+wick_status wick_runner_run(wick_runner *runner, wick_error *error)
+{
+    return wick_instance_run(runner->timeline.instance, runner->watcher.fn ? &runner->watcher.watch.tracer : NULL, error);
+}
 
 wick_status wick_runner_output(const wick_runner *runner, size_t i, wick_item *item, wick_error *error)
 {

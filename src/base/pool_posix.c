@@ -1,7 +1,9 @@
 /* base/pool_posix.c - the fork-join pool and the lock over POSIX threads.
  *
- * One generation counter starts a job: workers watch it, spinning a little (a token's kernels follow each other
- * within microseconds) and then sleeping on a condition variable. Items are claimed with one atomic add. */
+ * One word holds the job's number, whether it is closed and how many workers are in it. Workers watch it, spinning a little (a token's
+ * kernels follow each other within microseconds) and then sleeping on a condition variable. A worker enters an open job, claims items with
+ * one atomic add each, and leaves. The caller claims too, then closes the job and waits only for those who are in it: a worker that the
+ * system has not let run is not waited for. */
 #include "base/os.h"
 
 #include <pthread.h>
@@ -26,15 +28,20 @@ struct wick_pool {
     struct worker *workers; /* threads - 1 */
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    _Alignas(64) atomic_uint generation;
+    _Alignas(64) _Atomic uint64_t job; /* number << 32 | CLOSED | workers in it */
     atomic_uint sleepers;
     atomic_bool stop;
     _Alignas(64) atomic_size_t next;
     size_t count;
     wick_task_fn task;
     void *user;
-    _Alignas(64) atomic_uint running;
 };
+
+/* Bits of wick_pool.job. */
+#define CLOSED ((uint64_t)1 << 31)
+#define INSIDE (CLOSED - 1)
+
+static uint32_t number_of(uint64_t job) { return (uint32_t)(job >> 32); }
 
 void wick_thread_yield(void) { sched_yield(); }
 
@@ -53,36 +60,50 @@ static void drain(struct wick_pool *pool, unsigned thread)
     while ((i = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed)) < pool->count) pool->task(pool->user, i, thread);
 }
 
-static void wait_for_job(struct wick_pool *pool, unsigned seen)
+/* Until there is another job than number `seen`. */
+static void wait_for_job(struct wick_pool *pool, uint32_t seen)
 {
     for (int i = 0; i < SPINS; i++) {
-        if (atomic_load_explicit(&pool->generation, memory_order_acquire) != seen) return;
+        if (number_of(atomic_load_explicit(&pool->job, memory_order_acquire)) != seen) return;
         relax();
     }
     pthread_mutex_lock(&pool->lock);
     atomic_fetch_add(&pool->sleepers, 1);
-    while (atomic_load(&pool->generation) == seen) pthread_cond_wait(&pool->wake, &pool->lock);
+    while (number_of(atomic_load(&pool->job)) == seen) pthread_cond_wait(&pool->wake, &pool->lock);
     atomic_fetch_sub(&pool->sleepers, 1);
     pthread_mutex_unlock(&pool->lock);
+}
+
+/* Joins the job that is open now; false if there is none any more. */
+static bool enter(struct wick_pool *pool, uint32_t *seen)
+{
+    uint64_t job = atomic_load_explicit(&pool->job, memory_order_acquire);
+    do {
+        *seen = number_of(job);
+        if (job & CLOSED) return false;
+    } while (!atomic_compare_exchange_weak_explicit(&pool->job, &job, job + 1, memory_order_acquire, memory_order_acquire));
+    return true;
 }
 
 static void *worker_main(void *argument)
 {
     struct worker *self = argument;
     struct wick_pool *pool = self->pool;
-    unsigned seen = 0;
+    uint32_t seen = 0;
     for (;;) {
         wait_for_job(pool, seen);
-        seen = atomic_load_explicit(&pool->generation, memory_order_acquire);
         if (atomic_load(&pool->stop)) return NULL;
+        if (!enter(pool, &seen)) continue;
         drain(pool, self->index);
-        atomic_fetch_sub_explicit(&pool->running, 1, memory_order_release);
+        atomic_fetch_sub_explicit(&pool->job, 1, memory_order_release);
     }
 }
 
-static void start_generation(struct wick_pool *pool)
+/* Nobody is in the last job and it is closed: its fields may change until this. */
+static void open_job(struct wick_pool *pool)
 {
-    atomic_fetch_add(&pool->generation, 1);
+    uint64_t number = (uint64_t)number_of(atomic_load_explicit(&pool->job, memory_order_relaxed)) + 1;
+    atomic_store(&pool->job, number << 32);
     if (atomic_load(&pool->sleepers) == 0) return;
     pthread_mutex_lock(&pool->lock);
     pthread_cond_broadcast(&pool->wake);
@@ -96,7 +117,7 @@ wick_status wick_pool_create(struct wick_pool **out, unsigned threads, wick_erro
     if (threads < 1) threads = 1;
     if (threads > 256) return wick_fail(err, WICK_INVALID_ARGUMENT, "threads: %u is more than 256", threads);
     if (posix_memalign((void **)&pool, 64, sizeof *pool) != 0) return wick_fail_oom(err, sizeof *pool, "thread pool");
-    *pool = (struct wick_pool){.threads = 1};
+    *pool = (struct wick_pool){.threads = 1, .job = CLOSED};
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->wake, NULL);
     pool->workers = calloc(threads, sizeof *pool->workers);
@@ -121,7 +142,7 @@ void wick_pool_destroy(struct wick_pool *pool)
 {
     if (!pool) return;
     atomic_store(&pool->stop, true);
-    start_generation(pool);
+    open_job(pool);
     for (unsigned i = 1; i < pool->threads; i++) pthread_join(pool->workers[i - 1].thread, NULL);
     pthread_cond_destroy(&pool->wake);
     pthread_mutex_destroy(&pool->lock);
@@ -141,12 +162,11 @@ void wick_pool_run(struct wick_pool *pool, size_t count, wick_task_fn task, void
     pool->task = task;
     pool->user = user;
     atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
-    atomic_store_explicit(&pool->running, pool->threads - 1, memory_order_relaxed);
-    start_generation(pool);
+    open_job(pool);
     drain(pool, 0);
-    /* Workers that found nothing left must also be past their drain before the fields may change. Yield after a
-     * while: with more threads than cores the last worker may be waiting for this very core. */
-    for (unsigned spins = 0; atomic_load_explicit(&pool->running, memory_order_acquire) != 0; spins++) {
+    atomic_fetch_or_explicit(&pool->job, CLOSED, memory_order_relaxed);
+    /* Yield after a while: with more threads than cores the last worker may be waiting for this very core. */
+    for (unsigned spins = 0; (atomic_load_explicit(&pool->job, memory_order_acquire) & INSIDE) != 0; spins++) {
         relax();
         if (spins > SPINS) wick_thread_yield();
     }

@@ -119,14 +119,14 @@ static const struct wick_opmeta toy_metas[] = {
     {"toy::stop", ">", WICK_ALIAS_NONE, NULL},
     {"toy::scale", "TT>T", WICK_ALIAS_NONE, toy_like_infer},
 };
-static __attribute__((unused)) const struct wick_op toy_add = {&toy_metas[0], NULL, toy_add_run};
-static __attribute__((unused)) const struct wick_op toy_view = {&toy_metas[1], NULL, toy_view_run};
-static __attribute__((unused)) const struct wick_op toy_poke = {&toy_metas[2], NULL, toy_poke_run};
-static __attribute__((unused)) const struct wick_op toy_iadd = {&toy_metas[3], NULL, toy_iadd_run};
-static __attribute__((unused)) const struct wick_op toy_ieq = {&toy_metas[4], NULL, toy_ieq_run};
-static __attribute__((unused)) const struct wick_op toy_double = {&toy_metas[5], NULL, toy_double_run};
-static __attribute__((unused)) const struct wick_op toy_stop = {&toy_metas[6], NULL, toy_stop_run};
-static __attribute__((unused)) const struct wick_op toy_scale = {&toy_metas[7], toy_scale_prepare, toy_scale_run};
+static __attribute__((unused)) const struct wick_op toy_add = {.meta = &toy_metas[0], .run = toy_add_run};
+static __attribute__((unused)) const struct wick_op toy_view = {.meta = &toy_metas[1], .run = toy_view_run};
+static __attribute__((unused)) const struct wick_op toy_poke = {.meta = &toy_metas[2], .run = toy_poke_run};
+static __attribute__((unused)) const struct wick_op toy_iadd = {.meta = &toy_metas[3], .run = toy_iadd_run};
+static __attribute__((unused)) const struct wick_op toy_ieq = {.meta = &toy_metas[4], .run = toy_ieq_run};
+static __attribute__((unused)) const struct wick_op toy_double = {.meta = &toy_metas[5], .run = toy_double_run};
+static __attribute__((unused)) const struct wick_op toy_stop = {.meta = &toy_metas[6], .run = toy_stop_run};
+static __attribute__((unused)) const struct wick_op toy_scale = {.meta = &toy_metas[7], .prepare = toy_scale_prepare, .run = toy_scale_run};
 
 /* ---- backends ---- */
 

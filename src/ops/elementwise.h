@@ -107,6 +107,6 @@ void wick_for_range(struct wick_run *run, size_t count, size_t cost, wick_range_
         (void)state;                                                                                   \
         return function(args, run, __VA_ARGS__);                                                       \
     }                                                                                                  \
-    const struct wick_op wick_op_##id = {&wick_opmeta_##id, NULL, run_##id};
+    const struct wick_op wick_op_##id = {.meta = &wick_opmeta_##id, .run = run_##id};
 
 #endif

@@ -33,6 +33,11 @@ struct wick_run {
     wick_error *err;
 };
 
+/* What a call had to do, for reports: multiply-adds, and the bytes of weights or cache it had to read at least once. */
+struct wick_work {
+    uint64_t multiply_adds, bytes;
+};
+
 struct wick_op {
     const struct wick_opmeta *meta;
     /* At bind, once: tensors have their upper-bound shapes; only constant tensors have data. May judge what cannot
@@ -41,6 +46,8 @@ struct wick_op {
     /* Outs are already resized to what meta->infer said (when there is a rule). Never trusts values that change at run
      * time (indices, start positions): checks and fails. Elementwise operators tolerate out == arg 0. */
     wick_status (*run)(const struct wick_args *args, const void *state, struct wick_run *run);
+    /* Counts the work of the call that has just run. NULL: next to none (no product). */
+    void (*work)(const struct wick_args *args, const void *state, struct wick_work *work);
 };
 
 /* A set of operators, by name. Built from ops.def by whoever links (src/api); sorted is not required. */

@@ -118,6 +118,10 @@ struct wick_ukernels {
     void (*qk_rows)(size_t m, size_t n, size_t d, const float *q, size_t q_stride, const float *k, size_t k_stride, float scale, float *scores,
                     size_t scores_stride);
     void (*pv_rows)(size_t m, size_t n, size_t d, const float *p, size_t p_stride, const float *v, size_t v_stride, float *out, size_t out_stride);
+
+    /* Does about `rounds` thousand multiply-adds of bytes on registers, by the level's best instruction, and returns how many: what a product could
+     * reach if nothing had to be loaded. */
+    uint64_t (*int8_peak)(uint64_t rounds);
 };
 
 /* cap: NULL or "" for all the processor has; a level's name or its begin ("avx2", "avx512", "dotprod", "ref"), then features to leave out

@@ -35,7 +35,7 @@ FORBIDDEN = {
 # Only tables name these: nobody includes from them but they themselves, whatever the numbers say.
 PRIVATE = ("ops/", "backends/", "models/")
 # A public header counts as one of the folder whose handles it describes.
-PUBLIC = {"base.h": "base", "runtime.h": "exec", "llm.h": "llm", "export.h": "export", "inspect.h": "devtools"}
+PUBLIC = {"base.h": "base", "runtime.h": "exec", "llm.h": "llm", "profile.h": "llm", "export.h": "export", "inspect.h": "devtools"}
 # Not in the tree: of the tests, or made by the build.
 ELSEWHERE = {"fixture.h": "tests", "ukernel/levels.h": "made by src/ukernel/CMakeLists.txt from isa.def"}
 

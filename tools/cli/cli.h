@@ -36,6 +36,8 @@ struct cli_settings {
     int64_t threads; /* 0: default */
 };
 extern struct cli_settings cli_settings;
+/* How this program was called: argv[0]. */
+extern const char *cli_program;
 
 /* Reads options into their values and leaves other arguments in `rest`. --help, -v, -q, --json and --threads are understood everywhere.
  * Returns -1 to go on, else the exit code: help was printed, or usage was wrong (which is said, with the nearest option). */

@@ -34,8 +34,11 @@ static int check_output(int code)
     return CLI_FAILED;
 }
 
+const char *cli_program = "wick";
+
 int main(int argc, char **argv)
 {
+    if (argc > 0) cli_program = argv[0];
     if (argc < 2) {
         print_help(stderr);
         return CLI_USAGE;

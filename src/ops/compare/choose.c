@@ -26,7 +26,7 @@ static wick_status run_where(const struct wick_args *args, const void *state, st
     WICK_TRY(wick_out_check(dtype, out, run->err));
     return wick_elementwise(&vectors, wick_compute_of(dtype), ins, 3, out, &params, run);
 }
-const struct wick_op wick_op_aten_where_self_out = {&wick_opmeta_aten_where_self_out, NULL, run_where};
+const struct wick_op wick_op_aten_where_self_out = {.meta = &wick_opmeta_aten_where_self_out, .run = run_where};
 
 /* Inputs: value, low, high. A NaN on any side wins; high wins over low. */
 #define CLAMP_KERNEL(name, type)                                                             \
@@ -68,7 +68,7 @@ static wick_status run_clamp(const struct wick_args *args, const void *state, st
         if (!wick_arg_is_none(args, k + 1)) bounds[k] = wick_scalar_as_tensor(wick_arg(args, k + 1), dtype, &storage[k]);
     return clamp(self, bounds[0], bounds[1], dtype, wick_arg_tensor(args, 3), run);
 }
-const struct wick_op wick_op_aten_clamp_out = {&wick_opmeta_aten_clamp_out, NULL, run_clamp};
+const struct wick_op wick_op_aten_clamp_out = {.meta = &wick_opmeta_aten_clamp_out, .run = run_clamp};
 
 static wick_status run_clamp_tensor(const struct wick_args *args, const void *state, struct wick_run *run)
 {
@@ -79,4 +79,4 @@ static wick_status run_clamp_tensor(const struct wick_args *args, const void *st
     if (high) dtype = wick_dtype_promote(dtype, high->shape.dtype);
     return clamp(self, low, high, dtype, wick_arg_tensor(args, 3), run);
 }
-const struct wick_op wick_op_aten_clamp_Tensor_out = {&wick_opmeta_aten_clamp_Tensor_out, NULL, run_clamp_tensor};
+const struct wick_op wick_op_aten_clamp_Tensor_out = {.meta = &wick_opmeta_aten_clamp_Tensor_out, .run = run_clamp_tensor};

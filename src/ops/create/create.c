@@ -59,7 +59,7 @@ static wick_status run_fill_tensor(const struct wick_args *args, const void *sta
     wick_loader(value->shape.dtype, compute)(&storage, value->data, 1, 1);
     return fill(wick_arg_tensor(args, 2), compute, &storage, run->err);
 }
-const struct wick_op wick_op_aten_fill_Tensor_out = {&wick_opmeta_aten_fill_Tensor_out, NULL, run_fill_tensor};
+const struct wick_op wick_op_aten_fill_Tensor_out = {.meta = &wick_opmeta_aten_fill_Tensor_out, .run = run_fill_tensor};
 
 /* Contents are anyone's guess; zeros are the safe one. */
 static wick_status run_empty(const struct wick_args *args, const void *state, struct wick_run *run)
@@ -70,7 +70,7 @@ static wick_status run_empty(const struct wick_args *args, const void *state, st
     if (wick_tensor_nbytes(out) > 0) memset(out->data, 0, wick_tensor_nbytes(out));
     return WICK_OK;
 }
-const struct wick_op wick_op_aten_empty_out = {&wick_opmeta_aten_empty_out, NULL, run_empty};
+const struct wick_op wick_op_aten_empty_out = {.meta = &wick_opmeta_aten_empty_out, .run = run_empty};
 
 /* out[i] = start + i * step: in integers if all are, else in double. */
 static wick_status put_range(struct wick_tensor *out, const struct wick_value *start, const struct wick_value *step, wick_error *err)
@@ -97,11 +97,11 @@ static wick_status run_arange(const struct wick_args *args, const void *state, s
     (void)state;
     return put_range(wick_arg_tensor(args, 1), NULL, NULL, run->err);
 }
-const struct wick_op wick_op_aten_arange_out = {&wick_opmeta_aten_arange_out, NULL, run_arange};
+const struct wick_op wick_op_aten_arange_out = {.meta = &wick_opmeta_aten_arange_out, .run = run_arange};
 
 static wick_status run_arange_start(const struct wick_args *args, const void *state, struct wick_run *run)
 {
     (void)state;
     return put_range(wick_arg_tensor(args, 3), wick_arg(args, 0), wick_arg(args, 2), run->err);
 }
-const struct wick_op wick_op_aten_arange_start_out = {&wick_opmeta_aten_arange_start_out, NULL, run_arange_start};
+const struct wick_op wick_op_aten_arange_start_out = {.meta = &wick_opmeta_aten_arange_start_out, .run = run_arange_start};

@@ -152,7 +152,41 @@ static wick_status run_llama_custom_quantized_sdpa_out(const struct wick_args *a
     return wick_attention_run(&a, run);
 }
 
-#define OP(id) const struct wick_op wick_op_##id = {.meta = &wick_opmeta_##id, .run = run_##id}
+/* Scores and sums over `seen` positions of keys and values. */
+static void count_attention(const struct wick_tensor *q, const struct wick_tensor *k, uint64_t seen, bool heads_first, struct wick_work *work)
+{
+    uint64_t kv_heads = (uint64_t)k->shape.sizes[heads_first ? 1 : 2], dim = (uint64_t)k->shape.sizes[3], batch = (uint64_t)k->shape.sizes[0];
+    work->multiply_adds = 2 * wick_tensor_numel(q) * seen;
+    work->bytes = 2 * batch * seen * kv_heads * dim * wick_dtype_size(k->shape.dtype);
+}
+
+/* With a start position a query sees the keys up to its own: half of the new ones on average. */
+static uint64_t seen_from(int64_t start, int32_t queries) { return (uint64_t)start + ((uint64_t)queries + 1) / 2; }
+
+static void count_llama_custom_sdpa_out(const struct wick_args *args, const void *state, struct wick_work *work)
+{
+    const struct wick_tensor *q = wick_arg_tensor(args, 0), *k = wick_arg_tensor(args, 1);
+    (void)state;
+    count_attention(q, k, wick_arg_bool(args, 6) ? seen_from(wick_arg_int(args, 3), q->shape.sizes[1]) : (uint64_t)k->shape.sizes[1], false, work);
+}
+
+static void count_llama_sdpa_with_kv_cache_out(const struct wick_args *args, const void *state, struct wick_work *work)
+{
+    const struct wick_tensor *q = wick_arg_tensor(args, 0);
+    (void)state;
+    count_attention(q, wick_arg_tensor(args, 3), seen_from(wick_arg_int(args, 5), q->shape.sizes[1]), false, work);
+}
+
+static void count_llama_custom_quantized_sdpa_out(const struct wick_args *args, const void *state, struct wick_work *work)
+{
+    const struct wick_tensor *q = wick_arg_tensor(args, 0), *k = wick_arg_tensor(args, 1);
+    bool heads_first = wick_arg_bool(args, 14);
+    int position = heads_first ? 2 : 1;
+    (void)state;
+    count_attention(q, k, wick_arg_bool(args, 6) ? seen_from(wick_arg_int(args, 3), q->shape.sizes[position]) : (uint64_t)k->shape.sizes[position], heads_first, work);
+}
+
+#define OP(id) const struct wick_op wick_op_##id = {.meta = &wick_opmeta_##id, .run = run_##id, .work = count_##id}
 OP(llama_custom_sdpa_out);
 OP(llama_sdpa_with_kv_cache_out);
 OP(llama_custom_quantized_sdpa_out);

@@ -107,4 +107,13 @@ static wick_status run_linear(const struct wick_args *args, const void *state, s
     }
     return wick_product_run(&product, run);
 }
-const struct wick_op wick_op_aten_linear_out = {&wick_opmeta_aten_linear_out, prepare_linear, run_linear};
+
+static void count_linear(const struct wick_args *args, const void *state, struct wick_work *work)
+{
+    const struct wick_tensor *weight = wick_arg_tensor(args, 1);
+    (void)state;
+    work->multiply_adds = wick_tensor_numel(wick_arg_tensor(args, 3)) * (uint64_t)weight->shape.sizes[1];
+    work->bytes = wick_tensor_nbytes(weight);
+}
+
+const struct wick_op wick_op_aten_linear_out = {.meta = &wick_opmeta_aten_linear_out, .prepare = prepare_linear, .run = run_linear, .work = count_linear};

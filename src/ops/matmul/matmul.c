@@ -38,8 +38,28 @@ static wick_status run_product(const struct wick_args *args, const void *state, 
     WICK_TRY(product_of(args, 0, wick_arg_tensor(args, 2), &product, run->err));
     return wick_product_run(&product, run);
 }
-const struct wick_op wick_op_aten_mm_out = {&wick_opmeta_aten_mm_out, NULL, run_product};
-const struct wick_op wick_op_aten_bmm_out = {&wick_opmeta_aten_bmm_out, NULL, run_product};
+
+static void count_product(const struct wick_args *args, uint32_t at, const struct wick_tensor *out, struct wick_work *work)
+{
+    const struct wick_tensor *a = wick_arg_tensor(args, at), *w = wick_arg_tensor(args, at + 1);
+    work->multiply_adds = wick_tensor_numel(out) * (uint64_t)a->shape.sizes[a->shape.rank - 1];
+    work->bytes = wick_tensor_nbytes(w);
+}
+
+static void count_mm(const struct wick_args *args, const void *state, struct wick_work *work)
+{
+    (void)state;
+    count_product(args, 0, wick_arg_tensor(args, 2), work);
+}
+
+static void count_addmm(const struct wick_args *args, const void *state, struct wick_work *work)
+{
+    (void)state;
+    count_product(args, 1, wick_arg_tensor(args, 5), work);
+}
+
+const struct wick_op wick_op_aten_mm_out = {.meta = &wick_opmeta_aten_mm_out, .run = run_product, .work = count_mm};
+const struct wick_op wick_op_aten_bmm_out = {.meta = &wick_opmeta_aten_bmm_out, .run = run_product, .work = count_mm};
 
 /* Inputs: self, product. d, i: beta, alpha. beta 0 does not look at self. */
 #define ADD_KERNEL(name, type, beta, alpha)                                                                                    \
@@ -82,4 +102,4 @@ static wick_status run_addmm(const struct wick_args *args, const void *state, st
     const struct wick_tensor *ins[2] = {self, &sum};
     return wick_elementwise(&vectors, wick_compute_of(out->shape.dtype), ins, 2, out, &params, run);
 }
-const struct wick_op wick_op_aten_addmm_out = {&wick_opmeta_aten_addmm_out, NULL, run_addmm};
+const struct wick_op wick_op_aten_addmm_out = {.meta = &wick_opmeta_aten_addmm_out, .run = run_addmm, .work = count_addmm};

@@ -23,7 +23,7 @@ static wick_status run_elu(const struct wick_args *args, const void *state, stru
     (void)state;
     return run_activation(args, run, &vectors, &params, 4);
 }
-const struct wick_op wick_op_aten_elu_out = {&wick_opmeta_aten_elu_out, NULL, run_elu};
+const struct wick_op wick_op_aten_elu_out = {.meta = &wick_opmeta_aten_elu_out, .run = run_elu};
 
 #define SQRT_HALF 0.70710678118654752440
 #define SQRT_2_OVER_PI 0.79788456080286535588
@@ -42,7 +42,7 @@ static wick_status run_gelu(const struct wick_args *args, const void *state, str
     if (wick_str_is(mode, "tanh")) return run_activation(args, run, &approximate, &params, 2);
     return wick_fail(run->err, WICK_INVALID_ARGUMENT, "approximate is \"%.*s\", not \"none\" or \"tanh\"", (int)WICK_MIN(mode.size, 32), mode.data);
 }
-const struct wick_op wick_op_aten_gelu_out = {&wick_opmeta_aten_gelu_out, NULL, run_gelu};
+const struct wick_op wick_op_aten_gelu_out = {.meta = &wick_opmeta_aten_gelu_out, .run = run_gelu};
 
 /* Bounds in d and i; a NaN passes. */
 #define CLIP(x, low, high) ((x) < (low) ? (low) : (x) > (high) ? (high) : (x))
@@ -58,7 +58,7 @@ static wick_status run_hardtanh(const struct wick_args *args, const void *state,
     (void)state;
     return run_activation(args, run, &vectors, &params, 3);
 }
-const struct wick_op wick_op_aten_hardtanh_out = {&wick_opmeta_aten_hardtanh_out, NULL, run_hardtanh};
+const struct wick_op wick_op_aten_hardtanh_out = {.meta = &wick_opmeta_aten_hardtanh_out, .run = run_hardtanh};
 
 WICK_KERNEL1(leaky_relu_f32, float, x > 0 ? x : x * (float)params->d[0])
 WICK_KERNEL1(leaky_relu_f64, double, x > 0 ? x : x * params->d[0])
@@ -70,7 +70,7 @@ static wick_status run_leaky_relu(const struct wick_args *args, const void *stat
     (void)state;
     return run_activation(args, run, &vectors, &params, 2);
 }
-const struct wick_op wick_op_aten_leaky_relu_out = {&wick_opmeta_aten_leaky_relu_out, NULL, run_leaky_relu};
+const struct wick_op wick_op_aten_leaky_relu_out = {.meta = &wick_opmeta_aten_leaky_relu_out, .run = run_leaky_relu};
 
 WICK_KERNEL2(glu_f32, float, x / (1.0f + expf(-y)))
 WICK_KERNEL2(glu_f64, double, x / (1.0 + exp(-y)))
@@ -96,7 +96,7 @@ static wick_status run_glu(const struct wick_args *args, const void *state, stru
     if (wick_tensor_numel(out) == 0) return WICK_OK;
     return wick_elementwise(&vectors, wick_compute_of(in->shape.dtype), ins, 2, out, &params, run);
 }
-const struct wick_op wick_op_aten_glu_out = {&wick_opmeta_aten_glu_out, NULL, run_glu};
+const struct wick_op wick_op_aten_glu_out = {.meta = &wick_opmeta_aten_glu_out, .run = run_glu};
 
 /* x * mask / (1 - p) */
 WICK_KERNEL2(dropout_f32, float, y != 0 ? x * (float)params->d[0] : 0)
@@ -138,4 +138,4 @@ static wick_status run_dropout(const struct wick_args *args, const void *state, 
     draw_mask(mask, p);
     return wick_elementwise(&drops, wick_compute_of(in->shape.dtype), ins, 2, out, &params, run);
 }
-const struct wick_op wick_op_aten_native_dropout_out = {&wick_opmeta_aten_native_dropout_out, NULL, run_dropout};
+const struct wick_op wick_op_aten_native_dropout_out = {.meta = &wick_opmeta_aten_native_dropout_out, .run = run_dropout};

@@ -174,7 +174,7 @@ static wick_status run_pow_scalar(const struct wick_args *args, const void *stat
     (void)state;
     return run_plain(args, run, squares ? &square_vectors : &pow_vectors, WITH_SCALAR, WICK_RESULT_SAME);
 }
-const struct wick_op wick_op_aten_pow_Tensor_Scalar_out = {&wick_opmeta_aten_pow_Tensor_Scalar_out, NULL, run_pow_scalar};
+const struct wick_op wick_op_aten_pow_Tensor_Scalar_out = {.meta = &wick_opmeta_aten_pow_Tensor_Scalar_out, .run = run_pow_scalar};
 WICK_OP_RUN(aten_pow_Scalar_out, run_plain, &pow_vectors, SCALAR_FIRST, WICK_RESULT_SAME)
 WICK_OP_RUN(aten_pow_Tensor_Tensor_out, run_plain, &pow_vectors, TENSORS, WICK_RESULT_SAME)
 WICK_OP_RUN(aten_maximum_out, run_plain, &maximum_vectors, TENSORS, WICK_RESULT_SAME)

@@ -114,4 +114,4 @@ static wick_status run_logit(const struct wick_args *args, const void *state, st
     WICK_TRY(wick_out_check(dtype, out, run->err));
     return wick_elementwise(&vectors, wick_compute_of(dtype), &in, 1, out, &params, run);
 }
-const struct wick_op wick_op_aten_logit_out = {&wick_opmeta_aten_logit_out, NULL, run_logit};
+const struct wick_op wick_op_aten_logit_out = {.meta = &wick_opmeta_aten_logit_out, .run = run_logit};

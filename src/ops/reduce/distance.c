@@ -71,7 +71,7 @@ static wick_status run_cdist(const struct wick_args *args, const void *state, st
     }
     return WICK_OK;
 }
-const struct wick_op wick_op_aten__cdist_forward_out = {&wick_opmeta_aten__cdist_forward_out, NULL, run_cdist};
+const struct wick_op wick_op_aten__cdist_forward_out = {.meta = &wick_opmeta_aten__cdist_forward_out, .run = run_cdist};
 
 /* (self [N, M], p; out [N (N - 1) / 2]): pairs (0,1) (0,2) .. (N-2,N-1) */
 static wick_status run_pdist(const struct wick_args *args, const void *state, struct wick_run *run)
@@ -96,4 +96,4 @@ static wick_status run_pdist(const struct wick_args *args, const void *state, st
     }
     return WICK_OK;
 }
-const struct wick_op wick_op_aten__pdist_forward_out = {&wick_opmeta_aten__pdist_forward_out, NULL, run_pdist};
+const struct wick_op wick_op_aten__pdist_forward_out = {.meta = &wick_opmeta_aten__pdist_forward_out, .run = run_pdist};

@@ -243,6 +243,6 @@ static wick_status run_var_correction(const struct wick_args *args, struct wick_
 {
     return run_var(args, run, wick_arg_is_none(args, 2) ? 1 : wick_arg_scalar(args, 2), with_mean);
 }
-const struct wick_op wick_op_aten_var_out = {&wick_opmeta_aten_var_out, NULL, run_var_unbiased};
+const struct wick_op wick_op_aten_var_out = {.meta = &wick_opmeta_aten_var_out, .run = run_var_unbiased};
 WICK_OP_RUN(aten_var_correction_out, run_var_correction, false)
 WICK_OP_RUN(aten_var_mean_correction_out, run_var_correction, true)

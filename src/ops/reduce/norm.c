@@ -152,7 +152,7 @@ static wick_status run_layer_norm(const struct wick_args *args, const void *stat
     WICK_TRY(put_statistics(wick_arg_tensor(args, 6), mean, positions, run->err));
     return put_statistics(wick_arg_tensor(args, 7), rstd, positions, run->err);
 }
-const struct wick_op wick_op_aten_native_layer_norm_out = {&wick_opmeta_aten_native_layer_norm_out, NULL, run_layer_norm};
+const struct wick_op wick_op_aten_native_layer_norm_out = {.meta = &wick_opmeta_aten_native_layer_norm_out, .run = run_layer_norm};
 
 /* (input, weight, bias, N, C, HxW, group, eps; out, mean, rstd): x is [N, group, C / group, HxW]. */
 static wick_status run_group_norm(const struct wick_args *args, const void *state, struct wick_run *run)
@@ -175,7 +175,7 @@ static wick_status run_group_norm(const struct wick_args *args, const void *stat
     WICK_TRY(put_statistics(wick_arg_tensor(args, 9), mean, (size_t)(n * groups), run->err));
     return put_statistics(wick_arg_tensor(args, 10), rstd, (size_t)(n * groups), run->err);
 }
-const struct wick_op wick_op_aten_native_group_norm_out = {&wick_opmeta_aten_native_group_norm_out, NULL, run_group_norm};
+const struct wick_op wick_op_aten_native_group_norm_out = {.meta = &wick_opmeta_aten_native_group_norm_out, .run = run_group_norm};
 
 /* Statistics of batch normalisation are one a channel, dim 1. */
 static struct norm channel_norm(const struct wick_tensor *in, const struct wick_tensor *out)
@@ -211,7 +211,7 @@ static wick_status run_batch_norm_legit(const struct wick_args *args, const void
     if (wick_arg_bool(args, 5)) return wick_fail(run->err, WICK_NOT_SUPPORTED, "training with running statistics");
     return run_batch_norm(args, run, 8);
 }
-const struct wick_op wick_op_aten__native_batch_norm_legit_out = {&wick_opmeta_aten__native_batch_norm_legit_out, NULL, run_batch_norm_legit};
+const struct wick_op wick_op_aten__native_batch_norm_legit_out = {.meta = &wick_opmeta_aten__native_batch_norm_legit_out, .run = run_batch_norm_legit};
 WICK_OP_RUN(aten__native_batch_norm_legit_no_training_out, run_batch_norm, 7)
 
 /* With the batch's own statistics. (input, weight, bias, training, momentum, eps; out, mean, invstd) */
@@ -228,5 +228,5 @@ static wick_status run_batch_norm_own(const struct wick_args *args, const void *
     WICK_TRY(put_statistics(wick_arg_tensor(args, 7), mean, (size_t)in->shape.sizes[1], run->err));
     return put_statistics(wick_arg_tensor(args, 8), rstd, (size_t)in->shape.sizes[1], run->err);
 }
-const struct wick_op wick_op_aten__native_batch_norm_legit_no_stats_out = {&wick_opmeta_aten__native_batch_norm_legit_no_stats_out, NULL,
-                                                                           run_batch_norm_own};
+const struct wick_op wick_op_aten__native_batch_norm_legit_no_stats_out = {.meta = &wick_opmeta_aten__native_batch_norm_legit_no_stats_out,
+                                                                           .run = run_batch_norm_own};

@@ -62,7 +62,7 @@ static wick_status run_cumsum(const struct wick_args *args, const void *state, s
     wick_for_range(run, job.walk.positions, job.walk.elements, scan_positions, &job);
     return WICK_OK;
 }
-const struct wick_op wick_op_aten_cumsum_out = {&wick_opmeta_aten_cumsum_out, NULL, run_cumsum};
+const struct wick_op wick_op_aten_cumsum_out = {.meta = &wick_opmeta_aten_cumsum_out, .run = run_cumsum};
 
 /* ---- topk ---- */
 
@@ -164,4 +164,4 @@ static wick_status run_topk(const struct wick_args *args, const void *state, str
     }
     return WICK_OK;
 }
-const struct wick_op wick_op_aten_topk_values = {&wick_opmeta_aten_topk_values, NULL, run_topk};
+const struct wick_op wick_op_aten_topk_values = {.meta = &wick_opmeta_aten_topk_values, .run = run_topk};

@@ -161,7 +161,24 @@ static wick_status run_dynamic(const struct wick_args *args, const void *state, 
     return run_tiles(&t, x, wick_arg_tensor(args, 3), run);
 }
 
+static void count_windows(const struct wick_args *args, const void *state, const int32_t *p, uint32_t out, struct wick_work *work)
+{
+    const struct wick_xnn_convolution *s = state;
+    work->multiply_adds = wick_tensor_numel(wick_arg_tensor(args, out)) * (uint64_t)p[WICK_XNN_KERNEL_H] * (uint64_t)p[WICK_XNN_KERNEL_W] * s->group_in;
+    work->bytes = s->groups * s->packed_bytes;
+}
+
+static void count_plain(const struct wick_args *args, const void *state, struct wick_work *work)
+{
+    count_windows(args, state, wick_arg_tensor(args, 1)->data, 2, work);
+}
+
+static void count_dynamic(const struct wick_args *args, const void *state, struct wick_work *work)
+{
+    count_windows(args, state, wick_arg_tensor(args, 2)->data, 3, work);
+}
+
 static const struct wick_opmeta plain_meta = {"xnn::convolution", "TT>T", WICK_ALIAS_NONE, infer_plain};
 static const struct wick_opmeta dynamic_meta = {"xnn::dynamic_convolution", "TTT>T", WICK_ALIAS_NONE, infer_dynamic};
-const struct wick_op wick_xnn_op_convolution = {.meta = &plain_meta, .run = run_plain};
-const struct wick_op wick_xnn_op_dynamic_convolution = {.meta = &dynamic_meta, .run = run_dynamic};
+const struct wick_op wick_xnn_op_convolution = {.meta = &plain_meta, .run = run_plain, .work = count_plain};
+const struct wick_op wick_xnn_op_dynamic_convolution = {.meta = &dynamic_meta, .run = run_dynamic, .work = count_dynamic};

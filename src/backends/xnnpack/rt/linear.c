@@ -177,9 +177,16 @@ static wick_status run_static(const struct wick_args *args, const void *state, s
     return run_rows(s, &call, wick_arg_tensor(args, 2), run);
 }
 
+static void count_linear(const struct wick_args *args, const void *state, struct wick_work *work)
+{
+    const struct wick_xnn_linear *s = state;
+    work->multiply_adds = wick_tensor_numel(wick_arg_tensor(args, 0)) * s->n;
+    work->bytes = s->gemm.packed_size(s->n, s->k, s->group);
+}
+
 static const struct wick_opmeta float_meta = {"xnn::fully_connected", "TT>T", WICK_ALIAS_NONE, infer_plain};
 static const struct wick_opmeta dynamic_meta = {"xnn::dynamic_fully_connected", "TTT>T", WICK_ALIAS_NONE, infer_dynamic};
 static const struct wick_opmeta static_meta = {"xnn::static_fully_connected", "TT>T", WICK_ALIAS_NONE, infer_plain};
-const struct wick_op wick_xnn_op_fully_connected = {.meta = &float_meta, .run = run_float};
-const struct wick_op wick_xnn_op_dynamic_fully_connected = {.meta = &dynamic_meta, .run = run_dynamic};
-const struct wick_op wick_xnn_op_static_fully_connected = {.meta = &static_meta, .run = run_static};
+const struct wick_op wick_xnn_op_fully_connected = {.meta = &float_meta, .run = run_float, .work = count_linear};
+const struct wick_op wick_xnn_op_dynamic_fully_connected = {.meta = &dynamic_meta, .run = run_dynamic, .work = count_linear};
+const struct wick_op wick_xnn_op_static_fully_connected = {.meta = &static_meta, .run = run_static, .work = count_linear};

@@ -6,4 +6,7 @@
 
 void wick_dotprod_fill_qb4(struct wick_ukernels *t);
 
+/* peak.c: wick_ukernels.int8_peak. */
+uint64_t wick_dotprod_int8_peak(uint64_t rounds);
+
 #endif

@@ -21,6 +21,7 @@ static void fill(struct wick_ukernels *t)
     fill_vector(t);
     fill_gemm(t);
     fill_gemm_quantized(t);
+    t->int8_peak = wick_dotprod_int8_peak;
 #ifndef WICK_NO_QUANTIZED_GEMM
     wick_dotprod_fill_qb4(t);
 #endif

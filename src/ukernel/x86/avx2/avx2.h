@@ -7,4 +7,7 @@
 void wick_avx2_fill_qb4(struct wick_ukernels *t);
 void wick_avx2_fill_attention(struct wick_ukernels *t);
 
+/* peak.c: wick_ukernels.int8_peak. */
+uint64_t wick_avx2_int8_peak(uint64_t rounds);
+
 #endif

@@ -19,6 +19,7 @@ static void fill(struct wick_ukernels *t)
     fill_vector(t);
     fill_gemm(t);
     fill_gemm_quantized(t);
+    t->int8_peak = wick_avx2_int8_peak;
     wick_avx2_fill_attention(t);
 #ifndef WICK_NO_QUANTIZED_GEMM
     wick_avx2_fill_qb4(t);

@@ -6,4 +6,7 @@
 
 void wick_avx512vnni_fill_qb4(struct wick_ukernels *t);
 
+/* peak.c: wick_ukernels.int8_peak. */
+uint64_t wick_avx512vnni_int8_peak(uint64_t rounds);
+
 #endif
