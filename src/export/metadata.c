@@ -128,7 +128,7 @@ wick_status wick_metadata_make(struct wick_metadata *m, const struct wick_config
     add_bool(m, "use_sdpa_with_kv_cache", wick_config_bool(config, WICK_KEY_MODEL_USE_SDPA_WITH_KV_CACHE));
     add_bool(m, "enable_dynamic_shape", wick_config_bool(config, WICK_KEY_MODEL_ENABLE_DYNAMIC_SHAPE));
     const char *given = wick_config_text(config, WICK_KEY_BASE_METADATA);
-    if (given) WICK_TRY(add_given(m, given, &has_bos, &has_eos, err));
+    if (given && *given) WICK_TRY(add_given(m, given, &has_bos, &has_eos, err));
     add_special(m, ckpt, has_bos, has_eos);
     return m->out_of_memory ? wick_fail_oom(err, 0, "metadata") : WICK_OK;
 }

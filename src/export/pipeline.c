@@ -5,6 +5,8 @@
 #include "base/os.h"
 #include "export/decoder.h"
 #include "export/emit.h"
+#include "export/ids.h"
+#include "export/locate.h"
 #include "export/recognize.h"
 #include "export/sidecar.h"
 
@@ -152,7 +154,9 @@ static wick_status write_program(struct job *job, const struct wick_memory_plan 
     WICK_TRY(output_path(job, err));
     WICK_TRY(wick_emit(&description, &job->graph, job->path, &how, &file_bytes, err));
     summarize(job, &description, plan, quantized, file_bytes, summary);
-    return wick_sidecar_write(&job->config, job->model.checkpoint, job->path, summary->tokenizer_path, sizeof summary->tokenizer_path, &job->log, err);
+    WICK_TRY(wick_sidecar_write(&job->config, job->model.checkpoint, job->path, summary->tokenizer_path, sizeof summary->tokenizer_path, &job->log, err));
+    wick_ids_compare(&job->config, summary->tokenizer_path, job->model.hparams.vocab_size, &job->log);
+    return WICK_OK;
 }
 
 static wick_status run_stages(struct job *job, wick_export_summary *summary, wick_error *err)
@@ -161,6 +165,7 @@ static wick_status run_stages(struct job *job, wick_export_summary *summary, wic
     struct wick_memory_plan plan;
     WICK_TRY(configure(job, err));
     if (job->options->config_only) return WICK_OK;
+    WICK_TRY(wick_locate_checkpoint(&job->config, &job->log, err));
     WICK_TRY(wick_recognize(&job->model, &job->config, job->tables->families, err));
     WICK_TRY(wick_weights_init(&job->weights, &job->arena, job->model.checkpoint, &job->model.hparams, err));
     if (wick_config_text(&job->config, WICK_KEY_WICK_CHECKPOINT_DTYPE))

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 
-wick, source, work = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+wick, source, work = (pathlib.Path(path).resolve() for path in sys.argv[1:4])
 story = source / "assets/story"
 EXPORT = ["export", "--quiet", "base.model_class=llama3_2", f"base.checkpoint={story}/consolidated.00.pth", f"base.params={story}/params.json",
           "model.use_kv_cache=true"]
@@ -103,6 +103,27 @@ def faults_first():
     said(run("run", folder / "model.pte", "--prompt", "once"), 1, "tokenizer", "a whole program without a tokenizer")
 
 
+def other_ids():
+    """Ids of special tokens that were copied from another model are said."""
+    def warnings(metadata):
+        result = run("export", *EXPORT[2:], f"base.tokenizer_path={story}/tokenizer.json", f"base.metadata={metadata}", f"export.output_name={work}/ids.pte")
+        return [line for line in result.stderr.splitlines() if "warning: base.metadata" in line] if result.returncode == 0 else [result.stderr]
+    check(warnings('{"get_bos_id":0,"get_eos_ids":[1]}') == [], "ids of the tokenizer's special tokens")
+    said_of = warnings('{"get_bos_id":300,"get_eos_ids":[1,128001]}')
+    check(len(said_of) == 2 and "get_bos_id: 300 is the plain text" in said_of[0] and "get_eos_ids: 128001 is outside the vocabulary of 1024" in said_of[1], f"others: {said_of}")
+    empty = run(*EXPORT, "base.metadata=", f"export.output_name={work}/ids.pte")
+    check(empty.returncode == 0, "no metadata")
+
+
+def names():
+    """Where the program goes: folder and name, a path of its own, the class."""
+    def path(*more):
+        return run(*EXPORT, *more, cwd=work).stdout.strip()
+    check(path("export.output_dir=made/here", "export.output_name=x") == "made/here/x.pte" and (work / "made/here/x.pte").exists(), "a folder that is made, and a name")
+    check(path("export.output_dir=made", "export.output_name=y.pte") == "y.pte" and (work / "y.pte").exists(), "a name that ends in .pte is a path of its own")
+    check(path("export.output_dir=made") == "made/llama3_2.pte", "the class where there is no name")
+
+
 subprocess.run(["rm", "-rf", work], check=True)
 work.mkdir(parents=True)
 statuses()
@@ -110,4 +131,6 @@ same_configuration()
 interrupted()
 results()
 faults_first()
+other_ids()
+names()
 sys.exit(failed != 0)

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-wick, source, work = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+wick, source, work = (pathlib.Path(path).resolve() for path in sys.argv[1:4])
 story = source / "assets/story"
 CONTEXT, VOCAB = 32, 1024
 EXPORT = ["export", "--quiet", "base.model_class=llama3_2", f"base.checkpoint={story}/consolidated.00.pth", f"base.params={story}/params.json",
