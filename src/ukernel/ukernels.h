@@ -59,6 +59,22 @@ struct wick_gemm {
     void (*run)(const struct wick_gemm_call *call, size_t n0, size_t n1);
 };
 
+/* The gated delta rule over tokens, for `width` columns of a head's memory S (dim_k, dim_v). For every token S = decay S; S += key (beta (value - S^T key))^T;
+ * out = S^T query, for each of `groups` queries. Sums are over dim_k ascending. */
+enum { WICK_DELTA_WIDTH = 32 };
+struct wick_delta_call {
+    size_t tokens, dim_k, width, groups; /* width <= WICK_DELTA_WIDTH */
+    const float *key, *query;            /* (tokens, dim_k); (groups, tokens, dim_k) */
+    const float *decay, *beta;           /* (tokens, 1) or, channelwise, (tokens, dim_k); (tokens) */
+    bool channelwise;
+    const float *value;                  /* (tokens, width), rows value_stride apart */
+    float *out;                          /* (groups, tokens, width), rows value_stride apart, groups tokens * value_stride */
+    size_t value_stride;
+    const float *before;                 /* (dim_k, WICK_DELTA_WIDTH): the columns of S; may be memory */
+    float *memory;                       /* the same after the tokens */
+    size_t before_stride, memory_stride; /* from row to row */
+};
+
 struct wick_ukernels {
     const char *level; /* of the best level taken */
 
@@ -122,6 +138,8 @@ struct wick_ukernels {
     /* Does about `rounds` thousand multiply-adds of bytes on registers, by the level's best instruction, and returns how many: what a product could
      * reach if nothing had to be loaded. */
     uint64_t (*int8_peak)(uint64_t rounds);
+
+    void (*delta_rule)(const struct wick_delta_call *call);
 };
 
 /* cap: NULL or "" for all the processor has; a level's name or its begin ("avx2", "avx512", "dotprod", "ref"), then features to leave out

@@ -257,6 +257,42 @@ static void check_attention(const struct wick_ukernels *ref, const struct wick_u
             for (size_t l = 0; l < WICK_ARRAY_SIZE(ds); l++) check_attention_of(ref, t, ms[i], ns[j], ds[l]);
 }
 
+/* Some columns of a memory: rows that are no whole vector, several queries a key, decay by channel. */
+static void check_delta_of(const struct wick_ukernels *ref, const struct wick_ukernels *t, size_t dim_k, size_t width, size_t groups, bool channelwise)
+{
+    enum { TOKENS = 3 };
+    size_t stride = width + 3, keys = TOKENS * dim_k, queries = groups * keys, values = (TOKENS - 1) * stride + width, outs = (groups * TOKENS - 1) * stride + width;
+    size_t memory = dim_k * WICK_DELTA_WIDTH;
+    float *k = wick_test_guarded(keys * 4), *q = wick_test_guarded(queries * 4), *v = wick_test_guarded(values * 4), *decay = wick_test_guarded(keys * 4);
+    float *beta = wick_test_guarded(TOKENS * 4), *out[2] = {wick_test_guarded(outs * 4), wick_test_guarded(outs * 4)};
+    float *s[2] = {wick_test_guarded(memory * 4), wick_test_guarded(memory * 4)}, *before = wick_test_guarded(memory * 4);
+    for (size_t i = 0; i < keys; i++) k[i] = uniform(), decay[i] = fabsf(uniform());
+    for (size_t i = 0; i < queries; i++) q[i] = uniform();
+    for (size_t i = 0; i < values; i++) v[i] = uniform();
+    for (size_t i = 0; i < TOKENS; i++) beta[i] = fabsf(uniform());
+    for (size_t i = 0; i < outs; i++) out[0][i] = out[1][i] = 0;
+    for (size_t i = 0; i < memory; i++) s[0][i] = s[1][i] = before[i] = uniform();
+    for (int i = 0; i < 2; i++) {
+        struct wick_delta_call call = {.tokens = TOKENS, .dim_k = dim_k, .width = width, .groups = groups, .key = k, .query = q,
+                                       .decay = channelwise ? decay : decay + keys - TOKENS, .beta = beta, .channelwise = channelwise, .value = v, .out = out[i],
+                                       .value_stride = stride, .before = groups > 1 ? before : s[i], .memory = s[i],
+                                       .before_stride = WICK_DELTA_WIDTH, .memory_stride = WICK_DELTA_WIDTH};
+        (i ? t : ref)->delta_rule(&call);
+    }
+    judge(same_floats(out[0], out[1], outs) && same_floats(s[0], s[1], memory), "delta_rule", groups, width, dim_k);
+    wick_test_guarded_free(k, keys * 4), wick_test_guarded_free(q, queries * 4), wick_test_guarded_free(v, values * 4), wick_test_guarded_free(decay, keys * 4);
+    wick_test_guarded_free(beta, TOKENS * 4), wick_test_guarded_free(before, memory * 4);
+    for (int i = 0; i < 2; i++) wick_test_guarded_free(out[i], outs * 4), wick_test_guarded_free(s[i], memory * 4);
+}
+
+static void check_delta(const struct wick_ukernels *ref, const struct wick_ukernels *t)
+{
+    static const size_t dims[] = {1, 5, 16, 128}, widths[] = {1, 7, 31, 32};
+    for (size_t i = 0; i < WICK_ARRAY_SIZE(dims); i++)
+        for (size_t j = 0; j < WICK_ARRAY_SIZE(widths); j++)
+            for (size_t form = 0; form < 4; form++) check_delta_of(ref, t, dims[i], widths[j], 1 + form / 2, form % 2);
+}
+
 /* Accuracy against libm, as the header promises. */
 static void check_accuracy(const struct wick_ukernels *t)
 {
@@ -297,6 +333,7 @@ static void check_level(const struct wick_ukernels *ref, const struct wick_ukern
     check_accuracy(t);
     check_halves(ref, t);
     check_attention(ref, t);
+    check_delta(ref, t);
 }
 
 /* ---- bench ---- */

@@ -1,45 +1,63 @@
 /* ops/llama/delta.c - the gated delta rule: linear attention whose memory is one matrix a head.
  *
  * For every token, with S [K, V] the memory of a key head: S = diag(decay) S; S += k (beta (v - S^T k))^T; the query heads
- * of the group read o = S^T q. Tokens are taken one by one, so that the result does not depend on how a sequence is cut. */
+ * of the group read o = S^T q. Tokens are taken one by one, so that the result does not depend on how a sequence is cut; some columns of a memory stay
+ * in the first cache for all of them. */
+#include "base/checked.h"
 #include "ops/ops.h"
 #include "ukernel/ukernels.h"
 
 struct delta {
-    const float *query, *key, *value, *decay, *beta;
+    const float *query, *key, *value, *decay, *beta, *before;
     float *out, *state; /* [B, Hq, T, V], [B, Hkv, K, V] */
     const struct wick_ukernels *ukernels;
-    size_t batch, heads, kv_heads, tokens, dim_k, dim_v;
+    size_t batch, heads, kv_heads, tokens, dim_k, dim_v, blocks;
     bool channelwise; /* decay [B, Hkv, T, K], else [B, Hkv, T] */
-    float *scratch;   /* [threads, V] */
+    float *scratch;   /* [threads, K, WICK_DELTA_WIDTH] */
 };
 
-/* Item: one (batch, key head). */
-static void run_head(void *user, size_t index, unsigned thread)
+/* Fewer tokens are worked on where the memory is. */
+enum { FEW = 4 };
+
+/* Item: some columns of one (batch, key head). Columns of the memory do not see each other. */
+static void run_columns(void *user, size_t index, unsigned thread)
 {
     const struct delta *d = user;
-    size_t group = d->heads / d->kv_heads, batch = index / d->kv_heads, head = index % d->kv_heads;
-    float *state = d->state + index * d->dim_k * d->dim_v, *read = d->scratch + thread * d->dim_v;
-    for (size_t t = 0; t < d->tokens; t++) {
-        size_t token = index * d->tokens + t;
-        const float *key = d->key + token * d->dim_k, *value = d->value + token * d->dim_v;
-        memset(read, 0, d->dim_v * sizeof *read);
-        for (size_t k = 0; k < d->dim_k; k++) {
-            float *row = state + k * d->dim_v;
-            d->ukernels->mul_scalar(d->dim_v, row, d->decay[d->channelwise ? token * d->dim_k + k : token], row);
-            d->ukernels->axpy(d->dim_v, key[k], row, read);
-        }
-        d->ukernels->sub(d->dim_v, value, read, read);
-        d->ukernels->mul_scalar(d->dim_v, read, d->beta[token], read);
-        for (size_t k = 0; k < d->dim_k; k++) d->ukernels->axpy(d->dim_v, key[k], read, state + k * d->dim_v);
-        for (size_t g = 0; g < group; g++) {
-            size_t row = (batch * d->heads + head * group + g) * d->tokens + t;
-            const float *query = d->query + row * d->dim_k;
-            float *out = d->out + row * d->dim_v;
-            memset(out, 0, d->dim_v * sizeof *out);
-            for (size_t k = 0; k < d->dim_k; k++) d->ukernels->axpy(d->dim_v, query[k], state + k * d->dim_v, out);
-        }
+    size_t head = index / d->blocks, first = index % d->blocks * WICK_DELTA_WIDTH, group = d->heads / d->kv_heads, token = head * d->tokens;
+    size_t query = (head / d->kv_heads * d->heads + head % d->kv_heads * group) * d->tokens;
+    struct wick_delta_call call = {.tokens = d->tokens,
+                                   .dim_k = d->dim_k,
+                                   .width = WICK_MIN(d->dim_v - first, (size_t)WICK_DELTA_WIDTH),
+                                   .groups = group,
+                                   .key = d->key + token * d->dim_k,
+                                   .query = d->query + query * d->dim_k,
+                                   .decay = d->decay + token * (d->channelwise ? d->dim_k : 1),
+                                   .beta = d->beta + token,
+                                   .channelwise = d->channelwise,
+                                   .value = d->value + token * d->dim_v + first,
+                                   .out = d->out + query * d->dim_v + first,
+                                   .value_stride = d->dim_v,
+                                   .memory = d->scratch + thread * d->dim_k * WICK_DELTA_WIDTH};
+    size_t at = head * d->dim_k * d->dim_v + first;
+    call.before = d->before + at;
+    call.before_stride = d->dim_v;
+    call.memory_stride = WICK_DELTA_WIDTH;
+    if (call.width == WICK_DELTA_WIDTH && d->tokens < FEW) {
+        call.memory = d->state + at;
+        call.memory_stride = d->dim_v;
+        d->ukernels->delta_rule(&call);
+        return;
     }
+    if (call.width < WICK_DELTA_WIDTH) {
+        for (size_t k = 0; k < d->dim_k; k++) {
+            memcpy(call.memory + k * WICK_DELTA_WIDTH, call.before + k * d->dim_v, call.width * sizeof *d->state);
+            memset(call.memory + k * WICK_DELTA_WIDTH + call.width, 0, (WICK_DELTA_WIDTH - call.width) * sizeof *d->state);
+        }
+        call.before = call.memory;
+        call.before_stride = WICK_DELTA_WIDTH;
+    }
+    d->ukernels->delta_rule(&call);
+    for (size_t k = 0; k < d->dim_k; k++) memcpy(d->state + at + k * d->dim_v, call.memory + k * WICK_DELTA_WIDTH, call.width * sizeof *d->state);
 }
 
 static bool has_sizes(const struct wick_tensor *t, int rank, int32_t a, int32_t b, int32_t c, int32_t d)
@@ -82,6 +100,7 @@ static wick_status run_delta(const struct wick_args *args, struct wick_run *run)
                       .value = v->data,
                       .decay = wick_arg_tensor(args, 3)->data,
                       .beta = wick_arg_tensor(args, 4)->data,
+                      .before = state->data,
                       .out = wick_arg_tensor(args, 6)->data,
                       .state = wick_arg_tensor(args, 7)->data,
                       .ukernels = run->ukernels,
@@ -93,12 +112,13 @@ static wick_status run_delta(const struct wick_args *args, struct wick_run *run)
                       .dim_v = (size_t)v->shape.sizes[3],
                       .channelwise = wick_arg_tensor(args, 3)->shape.rank == 4};
     unsigned threads = wick_pool_threads(run->pool);
-    d.scratch = wick_arena_array(run->temp, threads, d.dim_v * sizeof *d.scratch, 64);
-    if (!d.scratch) return wick_fail_oom(run->err, threads * d.dim_v * sizeof *d.scratch, "the delta rule");
-    if (wick_tensor_nbytes(state) > 0) memcpy(d.state, state->data, wick_tensor_nbytes(state));
-    if (d.dim_v == 0) return WICK_OK;
+    size_t bytes;
+    if (wick_mul_size(d.dim_k, WICK_DELTA_WIDTH * sizeof *d.scratch, &bytes)) return wick_fail(run->err, WICK_INVALID_ARGUMENT, "keys of %zu", d.dim_k);
+    d.scratch = wick_arena_array(run->temp, threads, bytes, 64);
+    if (!d.scratch) return wick_fail_oom(run->err, threads * bytes, "the delta rule");
+    d.blocks = (d.dim_v + WICK_DELTA_WIDTH - 1) / WICK_DELTA_WIDTH;
     bool small = d.batch * d.heads * d.tokens * d.dim_k * d.dim_v < 32768;
-    wick_pool_run(small ? NULL : run->pool, d.batch * d.kv_heads, run_head, &d);
+    wick_pool_run(small ? NULL : run->pool, d.batch * d.kv_heads * d.blocks, run_columns, &d);
     return WICK_OK;
 }
 

@@ -219,6 +219,76 @@ static void k_pv_rows(size_t m, size_t n, size_t d, const float *p, size_t p_str
     for (size_t r = 0; r < m; r++) k_pv_acc(n, d, p + r * p_stride, v, v_stride, out + r * out_stride);
 }
 
+/* ---- linear attention ---- */
+
+#define WIDE(l) for (size_t l = 0; l < WICK_DELTA_WIDTH; l++)
+
+/* S += key change^T; sum = S^T query. */
+static void delta_write(const struct wick_delta_call *c, const float *key, const float *query, const float *change, float *sum)
+{
+    float acc[WICK_DELTA_WIDTH] = {0}, add[WICK_DELTA_WIDTH];
+    WIDE(l) add[l] = change[l];
+    for (size_t k = 0; k < c->dim_k; k++) {
+        float *row = c->memory + k * c->memory_stride, a = key[k], b = query[k];
+        WIDE(l)
+        {
+            row[l] = fmaf(a, add[l], row[l]);
+            acc[l] = fmaf(b, row[l], acc[l]);
+        }
+    }
+    WIDE(l) sum[l] = acc[l];
+}
+
+/* S = decay S; read = S^T key. */
+static void delta_read(const struct wick_delta_call *c, const float *key, const float *decay, float *read)
+{
+    float acc[WICK_DELTA_WIDTH] = {0};
+    size_t step = c->channelwise ? 1 : 0;
+    for (size_t k = 0; k < c->dim_k; k++) {
+        float *row = c->memory + k * c->memory_stride, a = key[k], g = decay[k * step];
+        WIDE(l)
+        {
+            row[l] = row[l] * g;
+            acc[l] = fmaf(a, row[l], acc[l]);
+        }
+    }
+    WIDE(l) read[l] = acc[l];
+}
+
+/* The same where S is read from another place than it is written to. */
+static void delta_read_first(const struct wick_delta_call *c, const float *key, const float *decay, float *read)
+{
+    float acc[WICK_DELTA_WIDTH] = {0};
+    size_t step = c->channelwise ? 1 : 0;
+    for (size_t k = 0; k < c->dim_k; k++) {
+        const float *restrict from = c->before + k * c->before_stride;
+        float *restrict row = c->memory + k * c->memory_stride;
+        float a = key[k], g = decay[k * step];
+        WIDE(l)
+        {
+            row[l] = from[l] * g;
+            acc[l] = fmaf(a, row[l], acc[l]);
+        }
+    }
+    WIDE(l) read[l] = acc[l];
+}
+
+static void k_delta_rule(const struct wick_delta_call *c)
+{
+    static const float still[WICK_DELTA_WIDTH];
+    for (size_t t = 0; t < c->tokens; t++) {
+        const float *key = c->key + t * c->dim_k, *value = c->value + t * c->value_stride;
+        float sum[WICK_DELTA_WIDTH], change[WICK_DELTA_WIDTH] = {0};
+        (t == 0 && c->before != c->memory ? delta_read_first : delta_read)(c, key, c->decay + t * (c->channelwise ? c->dim_k : 1), sum);
+        for (size_t l = 0; l < c->width; l++) change[l] = (value[l] - sum[l]) * c->beta[t];
+        for (size_t g = 0; g < c->groups; g++) {
+            size_t row = g * c->tokens + t;
+            delta_write(c, key, c->query + row * c->dim_k, g == 0 ? change : still, sum);
+            for (size_t l = 0; l < c->width; l++) c->out[row * c->value_stride + l] = sum[l];
+        }
+    }
+}
+
 static void fill_vector(struct wick_ukernels *t)
 {
     t->quantize_qd8 = k_quantize_qd8;
@@ -230,5 +300,5 @@ static void fill_vector(struct wick_ukernels *t)
     t->axpy = k_axpy, t->exp_sub_sum = k_exp_sub_sum, t->softmax = k_softmax, t->rms_norm = k_rms_norm;
     t->f16_to_f32 = k_f16_to_f32, t->f32_to_f16 = k_f32_to_f16, t->bf16_to_f32 = k_bf16_to_f32, t->f32_to_bf16 = k_f32_to_bf16;
     t->i8_to_f32 = k_i8_to_f32, t->qk_dot = k_qk_dot, t->pv_acc = k_pv_acc;
-    t->qk_rows = k_qk_rows, t->pv_rows = k_pv_rows;
+    t->qk_rows = k_qk_rows, t->pv_rows = k_pv_rows, t->delta_rule = k_delta_rule;
 }
