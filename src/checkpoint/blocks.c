@@ -154,6 +154,8 @@ void wick_ckpt_decode(enum wick_ckpt_storage storage, const uint8_t *src, size_t
     EACH(U16, 2, (float)wick_ckpt_u16(p))
     EACH(U8, 1, (float)*p)
     EACH(BOOL, 1, (float)(*p != 0))
+    EACH(F8_E4M3, 1, wick_ckpt_f8_e4m3(*p))
+    EACH(F8_E5M2, 1, wick_ckpt_f8_e5m2(*p))
 #undef EACH
 #define BLOCK(name, decode, elements, bytes)                                                       \
     case WICK_CKPT_##name:                                                                         \
@@ -167,6 +169,14 @@ void wick_ckpt_decode(enum wick_ckpt_storage storage, const uint8_t *src, size_t
     BLOCK(Q4_K, q4_k, 256, 144)
     BLOCK(Q5_K, q5_k, 256, 176)
     BLOCK(Q6_K, q6_k, 256, 210)
+    BLOCK(Q2_K, wick_ckpt_q2_k, 256, 84)
+    BLOCK(Q3_K, wick_ckpt_q3_k, 256, 110)
+    BLOCK(Q8_K, wick_ckpt_q8_k, 256, 292)
+    BLOCK(IQ4_NL, wick_ckpt_iq4_nl, 32, 18)
+    BLOCK(IQ4_XS, wick_ckpt_iq4_xs, 256, 136)
+    BLOCK(TQ1_0, wick_ckpt_tq1_0, 256, 54)
+    BLOCK(TQ2_0, wick_ckpt_tq2_0, 256, 66)
+    BLOCK(MXFP4, wick_ckpt_mxfp4, 32, 17)
 #undef BLOCK
     case WICK_CKPT_STORAGE_COUNT: return;
     }

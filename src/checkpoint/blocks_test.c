@@ -12,6 +12,8 @@ static void each_record(void (*check)(const struct wick_ckpt_tensor *tensor, con
     } types[] = {
         {1, WICK_CKPT_F16}, {30, WICK_CKPT_BF16}, {8, WICK_CKPT_Q8_0}, {2, WICK_CKPT_Q4_0}, {3, WICK_CKPT_Q4_1},
         {6, WICK_CKPT_Q5_0}, {7, WICK_CKPT_Q5_1}, {12, WICK_CKPT_Q4_K}, {13, WICK_CKPT_Q5_K}, {14, WICK_CKPT_Q6_K},
+        {10, WICK_CKPT_Q2_K}, {11, WICK_CKPT_Q3_K}, {20, WICK_CKPT_IQ4_NL}, {23, WICK_CKPT_IQ4_XS}, {34, WICK_CKPT_TQ1_0},
+        {35, WICK_CKPT_TQ2_0}, {39, WICK_CKPT_MXFP4},
     };
     struct wick_map map;
     wick_error err;
@@ -90,8 +92,39 @@ static void plain_numbers(void **state)
     assert_int_equal(wick_ckpt_storage_dtype(WICK_CKPT_Q4_K), -1);
 }
 
+/* Against torch's own floats, every code; NaN by kind. */
+static void small_floats(void **state)
+{
+    (void)state;
+    struct wick_map map;
+    wick_error err;
+    WICK_ASSERT_OK(wick_map_open(&map, wick_test_repo("tests/data/f8_values.f32"), &err), &err);
+    assert_int_equal(map.size, 2 * 256 * sizeof(float));
+    for (unsigned i = 0; i < 512; i++) {
+        uint8_t code = (uint8_t)i;
+        float value, want;
+        memcpy(&want, map.data + i * sizeof want, sizeof want);
+        wick_ckpt_decode(i < 256 ? WICK_CKPT_F8_E4M3 : WICK_CKPT_F8_E5M2, &code, 1, &value);
+        if (want != want ? value == value : memcmp(&value, &want, sizeof want) != 0) fail_msg("code %u is %a, torch says %a", i, (double)value, (double)want);
+    }
+    wick_map_close(&map);
+}
+
+/* The `gguf` package has no q8_k: d, the numbers, sums that are not read. */
+static void wide_block(void **state)
+{
+    (void)state;
+    uint8_t block[292] = {0, 0, 0, 0x3f};
+    float out[256];
+    block[4] = 0x80;
+    block[259] = 3;
+    wick_ckpt_decode(WICK_CKPT_Q8_K, block, 1, out);
+    assert_true(out[0] == -64 && out[1] == 0 && out[255] == 1.5f);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(whole_tensors), cmocka_unit_test(cut_ranges), cmocka_unit_test(plain_numbers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(whole_tensors), cmocka_unit_test(cut_ranges), cmocka_unit_test(plain_numbers), cmocka_unit_test(small_floats),
+                                       cmocka_unit_test(wide_block)};
     return WICK_TEST_MAIN(tests);
 }

@@ -23,6 +23,8 @@
     X(U16, "u16", 1, 2)                                                                            \
     X(U8, "u8", 1, 1)                                                                              \
     X(BOOL, "bool", 1, 1)                                                                          \
+    X(F8_E4M3, "f8_e4m3", 1, 1)                                                                    \
+    X(F8_E5M2, "f8_e5m2", 1, 1)                                                                    \
     X(Q8_0, "q8_0", 32, 34)                                                                        \
     X(Q4_0, "q4_0", 32, 18)                                                                        \
     X(Q4_1, "q4_1", 32, 20)                                                                        \
@@ -30,7 +32,15 @@
     X(Q5_1, "q5_1", 32, 24)                                                                        \
     X(Q4_K, "q4_k", 256, 144)                                                                      \
     X(Q5_K, "q5_k", 256, 176)                                                                      \
-    X(Q6_K, "q6_k", 256, 210)
+    X(Q6_K, "q6_k", 256, 210)                                                                      \
+    X(Q2_K, "q2_k", 256, 84)                                                                       \
+    X(Q3_K, "q3_k", 256, 110)                                                                      \
+    X(Q8_K, "q8_k", 256, 292)                                                                      \
+    X(IQ4_NL, "iq4_nl", 32, 18)                                                                    \
+    X(IQ4_XS, "iq4_xs", 256, 136)                                                                  \
+    X(TQ1_0, "tq1_0", 256, 54)                                                                     \
+    X(TQ2_0, "tq2_0", 256, 66)                                                                     \
+    X(MXFP4, "mxfp4", 32, 17)
 
 enum wick_ckpt_storage {
 #define WICK_CKPT_STORAGE_ENUM(name, word, elements, bytes) WICK_CKPT_##name,
@@ -44,7 +54,7 @@ const char *wick_ckpt_storage_name(enum wick_ckpt_storage storage); /* "q4_k"; s
 unsigned wick_ckpt_storage_block(enum wick_ckpt_storage storage);
 /* Bytes of a block; for plain types of an element. */
 unsigned wick_ckpt_storage_bytes(enum wick_ckpt_storage storage);
-/* The element type (enum wick_dtype) of a plain type; -1 for a block type. */
+/* The element type (enum wick_dtype) of a plain type; -1 for a block type and for 8-bit floats. */
 int wick_ckpt_storage_dtype(enum wick_ckpt_storage storage);
 
 /* One tensor. Owned by its checkpoint, as are name and data. Everything was verified: the elements that sizes and
@@ -73,7 +83,7 @@ struct wick_checkpoint;
 wick_status wick_checkpoint_open(struct wick_checkpoint **ckpt, const char *path, wick_error *err) WICK_MUST_CHECK;
 void wick_checkpoint_close(struct wick_checkpoint *ckpt); /* NULL allowed */
 
-/* "gguf", "torch" or "safetensors". Static storage. */
+/* "gguf", "torch", "legacy torch" or "safetensors". Static storage. */
 const char *wick_checkpoint_format(const struct wick_checkpoint *ckpt);
 
 /* ---- tensors, in the order of the file ---- */

@@ -17,11 +17,11 @@ static const struct {
 } types[] = {
     [0] = {"F32", WICK_CKPT_F32}, [1] = {"F16", WICK_CKPT_F16}, [2] = {"Q4_0", WICK_CKPT_Q4_0}, [3] = {"Q4_1", WICK_CKPT_Q4_1},
     [6] = {"Q5_0", WICK_CKPT_Q5_0}, [7] = {"Q5_1", WICK_CKPT_Q5_1}, [8] = {"Q8_0", WICK_CKPT_Q8_0}, [9] = {"Q8_1", -1},
-    [10] = {"Q2_K", -1}, [11] = {"Q3_K", -1}, [12] = {"Q4_K", WICK_CKPT_Q4_K}, [13] = {"Q5_K", WICK_CKPT_Q5_K}, [14] = {"Q6_K", WICK_CKPT_Q6_K},
-    [15] = {"Q8_K", -1}, [16] = {"IQ2_XXS", -1}, [17] = {"IQ2_XS", -1}, [18] = {"IQ3_XXS", -1}, [19] = {"IQ1_S", -1}, [20] = {"IQ4_NL", -1},
-    [21] = {"IQ3_S", -1}, [22] = {"IQ2_S", -1}, [23] = {"IQ4_XS", -1}, [24] = {"I8", WICK_CKPT_I8}, [25] = {"I16", WICK_CKPT_I16},
+    [10] = {"Q2_K", WICK_CKPT_Q2_K}, [11] = {"Q3_K", WICK_CKPT_Q3_K}, [12] = {"Q4_K", WICK_CKPT_Q4_K}, [13] = {"Q5_K", WICK_CKPT_Q5_K}, [14] = {"Q6_K", WICK_CKPT_Q6_K},
+    [15] = {"Q8_K", WICK_CKPT_Q8_K}, [16] = {"IQ2_XXS", -1}, [17] = {"IQ2_XS", -1}, [18] = {"IQ3_XXS", -1}, [19] = {"IQ1_S", -1}, [20] = {"IQ4_NL", WICK_CKPT_IQ4_NL},
+    [21] = {"IQ3_S", -1}, [22] = {"IQ2_S", -1}, [23] = {"IQ4_XS", WICK_CKPT_IQ4_XS}, [24] = {"I8", WICK_CKPT_I8}, [25] = {"I16", WICK_CKPT_I16},
     [26] = {"I32", WICK_CKPT_I32}, [27] = {"I64", WICK_CKPT_I64}, [28] = {"F64", WICK_CKPT_F64}, [29] = {"IQ1_M", -1},
-    [30] = {"BF16", WICK_CKPT_BF16}, [34] = {"TQ1_0", -1}, [35] = {"TQ2_0", -1}, [39] = {"MXFP4", -1},
+    [30] = {"BF16", WICK_CKPT_BF16}, [34] = {"TQ1_0", WICK_CKPT_TQ1_0}, [35] = {"TQ2_0", WICK_CKPT_TQ2_0}, [39] = {"MXFP4", WICK_CKPT_MXFP4},
 };
 
 /* Arrays a tokenizer is made of are parallel and have fixed types. */

@@ -153,7 +153,7 @@ static void bad_tensors(void **state)
         {"t", 1, {20}, 0, 0, WICK_INVALID_CHECKPOINT, "the file is truncated"},
         {"t", 1, {1}, 0, 32, WICK_INVALID_CHECKPOINT, "data offset 32 is not 0"},
         {"t", 1, {1}, 0, UINT64_MAX - 31, WICK_INVALID_CHECKPOINT, "is not 0"},
-        {"t", 1, {256}, 10, 0, WICK_NOT_SUPPORTED, "type Q2_K is not read"},
+        {"t", 1, {256}, 16, 0, WICK_NOT_SUPPORTED, "type IQ2_XXS is not read"},
         {"t", 1, {256}, 4, 0, WICK_INVALID_CHECKPOINT, "type 4 is unknown"},
         {"t", 1, {256}, UINT32_MAX, 0, WICK_INVALID_CHECKPOINT, "is unknown"},
         {"", 1, {1}, 0, 0, WICK_INVALID_CHECKPOINT, "no printable text"},

@@ -94,15 +94,18 @@ static void put_safe(struct wick_buf *b)
     put_safetensors(b, header, sizeof header - 1, 32);
 }
 
-/* What torch itself wrote: every storage and view. */
-static void put_torch(struct wick_buf *b)
+static void put_file(struct wick_buf *b, const char *path)
 {
     struct wick_map map;
     wick_error err;
-    WICK_ASSERT_OK(wick_map_open(&map, wick_test_repo("tests/data/torch_protocol4.pt"), &err), &err);
+    WICK_ASSERT_OK(wick_map_open(&map, wick_test_repo(path), &err), &err);
     wick_buf_append(b, map.data, map.size);
     wick_map_close(&map);
 }
+
+/* What torch itself wrote: every storage and view. */
+static void put_torch(struct wick_buf *b) { put_file(b, "tests/data/torch_protocol4.pt"); }
+static void put_legacy(struct wick_buf *b) { put_file(b, "tests/data/torch_legacy_views.pt"); }
 
 static void fuzz_pth(void **state)
 {
@@ -110,6 +113,7 @@ static void fuzz_pth(void **state)
     fuzz("32.pth", put_pth32);
     fuzz("64.pth", put_pth64);
     fuzz("torch.pth", put_torch);
+    fuzz("legacy.pth", put_legacy);
 }
 
 static void fuzz_safetensors(void **state)
@@ -148,7 +152,7 @@ static void budget_free(void *user, void *memory, size_t bytes)
 static void out_of_memory(void **state)
 {
     (void)state;
-    void (*const puts_[])(struct wick_buf *) = {put_torch, put_safe, put_sample_gguf};
+    void (*const puts_[])(struct wick_buf *) = {put_torch, put_legacy, put_safe, put_sample_gguf};
     for (size_t i = 0; i < WICK_ARRAY_SIZE(puts_); i++) {
         struct wick_buf b = {0};
         puts_[i](&b);

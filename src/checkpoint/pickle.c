@@ -17,6 +17,7 @@ struct machine {
     size_t *marks; /* heights of the stack */
     size_t stack_count, stack_capacity, memo_count, memo_capacity, mark_count, mark_capacity;
     struct wick_pickle_value *result;
+    struct wick_pickle *out;
     wick_error *err;
 };
 
@@ -380,7 +381,13 @@ static wick_status op_binpersid(struct machine *m)
 {
     struct wick_pickle_value *id = NULL;
     WICK_TRY(pop(m, &id));
-    return push_new(m, (struct wick_pickle_value){.kind = WICK_PICKLE_PERSISTENT, .as.call = {NULL, id}});
+    WICK_TRY(push_new(m, (struct wick_pickle_value){.kind = WICK_PICKLE_PERSISTENT, .as.call = {NULL, id}}));
+    struct wick_pickle *out = m->out;
+    void *list = wick_ckpt_list_room(m->arena, out->persistents, out->persistent_count, &out->persistent_capacity, sizeof *out->persistents);
+    if (!list) return no_memory(m);
+    out->persistents = list;
+    out->persistents[out->persistent_count++] = m->stack[m->stack_count - 1];
+    return WICK_OK;
 }
 
 /* The allow-list. */
@@ -397,10 +404,11 @@ static wick_status (*const opcodes[256])(struct machine *) = {
     ['c'] = op_global, [0x93] = op_stack_global, ['R'] = op_reduce, ['b'] = op_build, ['Q'] = op_binpersid,
 };
 
-wick_status wick_pickle_parse(struct wick_pickle_value **out, const uint8_t *data, size_t size, const struct wick_pickle_global *globals,
+wick_status wick_pickle_parse(struct wick_pickle *out, const uint8_t *data, size_t size, const struct wick_pickle_global *globals,
                               size_t global_count, struct wick_arena *arena, wick_error *err)
 {
-    struct machine m = {.arena = arena, .data = data, .size = size, .globals = globals, .global_count = global_count, .err = err};
+    struct machine m = {.arena = arena, .data = data, .size = size, .globals = globals, .global_count = global_count, .out = out, .err = err};
+    *out = (struct wick_pickle){0};
     while (!m.result) {
         m.op_at = m.at;
         if (m.at == size) return bad(&m, "ends without STOP");
@@ -411,6 +419,7 @@ wick_status wick_pickle_parse(struct wick_pickle_value **out, const uint8_t *dat
         }
         WICK_TRY(opcodes[opcode](&m));
     }
-    *out = m.result;
+    out->top = m.result;
+    out->used = m.at;
     return WICK_OK;
 }

@@ -40,9 +40,16 @@ struct wick_pickle_value {
 
 const char *wick_pickle_kind_name(enum wick_pickle_kind kind); /* "dict" */
 
+struct wick_pickle {
+    struct wick_pickle_value *top;
+    size_t used;                            /* bytes up to and with STOP; another pickle may follow */
+    struct wick_pickle_value **persistents; /* every reference to a storage, in the order of the pickle */
+    size_t persistent_count, persistent_capacity;
+};
+
 /* Runs the pickle's stack machine over an allow-list of opcodes and of `globals`. Everything lives in the arena.
  * Errors give the offset within the pickle. */
-wick_status wick_pickle_parse(struct wick_pickle_value **out, const uint8_t *data, size_t size, const struct wick_pickle_global *globals,
+wick_status wick_pickle_parse(struct wick_pickle *out, const uint8_t *data, size_t size, const struct wick_pickle_global *globals,
                               size_t global_count, struct wick_arena *arena, wick_error *err) WICK_MUST_CHECK;
 
 #endif

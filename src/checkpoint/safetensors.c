@@ -18,7 +18,8 @@ static const struct {
 } dtypes[] = {
     {"F32", WICK_CKPT_F32}, {"F16", WICK_CKPT_F16}, {"BF16", WICK_CKPT_BF16}, {"F64", WICK_CKPT_F64}, {"I64", WICK_CKPT_I64},
     {"I32", WICK_CKPT_I32}, {"I16", WICK_CKPT_I16}, {"I8", WICK_CKPT_I8}, {"U64", WICK_CKPT_U64}, {"U32", WICK_CKPT_U32},
-    {"U16", WICK_CKPT_U16}, {"U8", WICK_CKPT_U8}, {"BOOL", WICK_CKPT_BOOL},
+    {"U16", WICK_CKPT_U16}, {"U8", WICK_CKPT_U8}, {"BOOL", WICK_CKPT_BOOL}, {"F8_E4M3", WICK_CKPT_F8_E4M3},
+    {"F8_E5M2", WICK_CKPT_F8_E5M2},
 };
 
 /* Bytes [begin, end) of the data section that a tensor says are its own. */

@@ -1,9 +1,9 @@
-/* checkpoint/torch.c - owns the .pth format: a zip archive (zip.c) with a pickle (pickle.c) that describes tensors as views
- * of storages, which are entries of the archive. Views are verified here and go into the table (table.c). */
+/* checkpoint/torch.c - owns the .pth format: a pickle (pickle.c) that describes tensors as views of storages. Since PyTorch 1.6
+ * the pickle and the storages are entries of a zip archive (zip.c), before it they follow each other in the file (torch_legacy.c).
+ * Views are verified here and go into the table (table.c). */
 #include "checkpoint/format.h"
 #include "checkpoint/limits.h"
-#include "checkpoint/pickle.h"
-#include "checkpoint/zip.h"
+#include "checkpoint/torch.h"
 
 #include "base/checked.h"
 
@@ -12,7 +12,9 @@
 /* ---- the allow-list of globals ---- */
 
 enum { UNTYPED = -1 };
-enum role { ROLE_DICT = WICK_PICKLE_NEW_DICT, ROLE_TENSOR, ROLE_TENSOR_TYPED, ROLE_PARAMETER, ROLE_SIZE, ROLE_STORAGE, ROLE_DTYPE };
+enum role {
+    ROLE_DICT = WICK_PICKLE_NEW_DICT, ROLE_TENSOR, ROLE_TENSOR_TYPED, ROLE_PARAMETER, ROLE_SIZE, ROLE_STORAGE, ROLE_DTYPE,
+};
 
 static const struct wick_pickle_global globals[] = {
     {"collections", "OrderedDict", ROLE_DICT, 0},
@@ -46,21 +48,13 @@ static const struct wick_pickle_global globals[] = {
     {"torch", "uint16", ROLE_DTYPE, WICK_CKPT_U16},
     {"torch", "uint8", ROLE_DTYPE, WICK_CKPT_U8},
     {"torch", "bool", ROLE_DTYPE, WICK_CKPT_BOOL},
+    {"torch", "float8_e4m3fn", ROLE_DTYPE, WICK_CKPT_F8_E4M3},
+    {"torch", "float8_e5m2", ROLE_DTYPE, WICK_CKPT_F8_E5M2},
 };
 
 /* ---- one file ---- */
 
-struct torch_file {
-    struct wick_checkpoint *ckpt;
-    uint32_t file;
-    struct wick_zip zip;
-    struct wick_str folder;    /* "archive/": what every entry's name starts with */
-    struct wick_arena scratch; /* directory and pickle; gone once the table is filled */
-    char what[256];            /* "tensor 'name'": opens the error texts */
-    wick_error *err;
-};
-
-static wick_status bad(const struct torch_file *t, const char *why) { return wick_fail(t->err, WICK_INVALID_CHECKPOINT, "%s: %s", t->what, why); }
+static wick_status bad(const struct wick_torch_file *t, const char *why) { return wick_fail(t->err, WICK_INVALID_CHECKPOINT, "%s: %s", t->what, why); }
 
 static bool is_call(const struct wick_pickle_value *value, int role)
 {
@@ -68,7 +62,7 @@ static bool is_call(const struct wick_pickle_value *value, int role)
 }
 
 /* The entry "<folder><name>"; NULL data if there is none. */
-static wick_status find_entry(struct torch_file *t, const char *name, size_t size, const struct wick_zip_entry **entry)
+static wick_status find_entry(struct wick_torch_file *t, const char *name, size_t size, const struct wick_zip_entry **entry)
 {
     char *path = wick_arena_alloc(&t->scratch, t->folder.size + size, 1);
     if (!path) return wick_fail_oom(t->err, t->folder.size + size, "zip entry");
@@ -84,34 +78,56 @@ struct storage {
     uint64_t bytes;
 };
 
-/* The persistent id is ("storage", class, key, location, count); the bytes are the entry data/<key>. */
-static wick_status read_storage(struct torch_file *t, const struct wick_pickle_value *value, struct storage *out)
+wick_status wick_torch_storage_id(struct wick_torch_file *t, const struct wick_pickle_value *value, struct wick_torch_storage_id *out)
 {
+    const size_t parts = t->records ? 6 : 5; /* a legacy one ends with the view of another storage that it is, or None */
     const struct wick_pickle_value *id = value->kind == WICK_PICKLE_PERSISTENT ? value->as.call.args : NULL;
-    if (!id || id->kind != WICK_PICKLE_TUPLE || id->as.list.count != 5) return bad(t, "its storage is no reference of 5 parts");
+    if (!id || id->kind != WICK_PICKLE_TUPLE || id->as.list.count != parts)
+        return wick_fail(t->err, WICK_INVALID_CHECKPOINT, "%s: its storage is no reference of %zu parts", t->what, parts);
     struct wick_pickle_value **part = id->as.list.items;
     if (part[0]->kind != WICK_PICKLE_STR || !wick_str_is(part[0]->as.str, "storage") || part[1]->kind != WICK_PICKLE_GLOBAL ||
         part[1]->as.call.global->role != ROLE_STORAGE || part[2]->kind != WICK_PICKLE_STR || part[4]->kind != WICK_PICKLE_INT)
         return bad(t, "its storage reference is malformed");
-    struct wick_str key = part[2]->as.str;
-    char name[80] = "data/";
+    if (parts == 6 && part[5]->kind != WICK_PICKLE_NONE)
+        return wick_fail(t->err, WICK_NOT_SUPPORTED, "%s: a storage that is a view of another one is not read", t->what);
+    out->key = part[2]->as.str;
+    if (out->key.size > WICK_TORCH_KEY_MAX || !wick_ckpt_name_ok(out->key.data, out->key.size)) return bad(t, "its storage key is malformed");
+    const int type = part[1]->as.call.global->detail;
+    out->type = type;
+    out->elements = part[4]->as.integer;
+    const uint64_t size = type == UNTYPED ? 1 : wick_ckpt_storage_bytes((enum wick_ckpt_storage)type);
+    if (out->elements < 0 || wick_mul_ovf((uint64_t)out->elements, size, &out->bytes))
+        return wick_fail(t->err, WICK_INVALID_CHECKPOINT, "%s: storage of %lld elements is impossible", t->what, (long long)out->elements);
+    return WICK_OK;
+}
+
+/* In an archive the bytes are the entry data/<key>, in a legacy file a record behind the pickles. */
+static wick_status read_storage(struct wick_torch_file *t, const struct wick_pickle_value *value, struct storage *out)
+{
+    struct wick_torch_storage_id id = {0};
+    WICK_TRY(wick_torch_storage_id(t, value, &id));
+    const int shown = (int)id.key.size;
+    *out = (struct storage){.type = id.type, .bytes = id.bytes};
+    if (t->records) {
+        out->data = wick_torch_record(t, id.key, id.bytes);
+        return out->data || id.bytes == 0 ? WICK_OK : wick_fail(t->err, WICK_INVALID_CHECKPOINT, "%s: no storage of key %.*s and %llu bytes follows the pickles", t->what, shown,
+                                                                id.key.data, (unsigned long long)id.bytes);
+    }
+    char name[WICK_TORCH_KEY_MAX + 8] = "data/";
     const size_t prefix = sizeof "data/" - 1;
-    if (key.size > sizeof name - prefix || !wick_ckpt_name_ok(key.data, key.size)) return bad(t, "its storage key is malformed");
-    memcpy(name + prefix, key.data, key.size);
+    memcpy(name + prefix, id.key.data, id.key.size);
     const struct wick_zip_entry *entry = NULL;
-    WICK_TRY(find_entry(t, name, prefix + key.size, &entry));
-    if (!entry) return wick_fail(t->err, WICK_INVALID_CHECKPOINT, "%s: the archive has no entry data/%.*s", t->what, (int)key.size, key.data);
-    out->type = part[1]->as.call.global->detail;
+    WICK_TRY(find_entry(t, name, prefix + id.key.size, &entry));
+    if (!entry) return wick_fail(t->err, WICK_INVALID_CHECKPOINT, "%s: the archive has no entry data/%.*s", t->what, shown, id.key.data);
     WICK_TRY(wick_zip_data(&t->zip, entry, &out->data, t->err));
-    uint64_t size = out->type == UNTYPED ? 1 : wick_ckpt_storage_bytes((enum wick_ckpt_storage)out->type);
-    if (part[4]->as.integer < 0 || wick_mul_ovf((uint64_t)part[4]->as.integer, size, &out->bytes) || out->bytes != entry->size)
+    if (id.bytes != entry->size)
         return wick_fail(t->err, WICK_INVALID_CHECKPOINT, "%s: storage of %lld elements (%llu bytes each) in data/%.*s of %llu bytes", t->what,
-                         (long long)part[4]->as.integer, (unsigned long long)size, (int)key.size, key.data, (unsigned long long)entry->size);
+                         (long long)id.elements, (unsigned long long)(id.elements ? id.bytes / (uint64_t)id.elements : 0), shown, id.key.data, (unsigned long long)entry->size);
     return WICK_OK;
 }
 
 /* A tuple (or torch.Size of one) of integers. */
-static wick_status read_dims(const struct torch_file *t, const struct wick_pickle_value *value, int64_t *out, size_t *count)
+static wick_status read_dims(const struct wick_torch_file *t, const struct wick_pickle_value *value, int64_t *out, size_t *count)
 {
     if (is_call(value, ROLE_SIZE) && value->as.call.args->as.list.count == 1) value = value->as.call.args->as.list.items[0];
     if (value->kind != WICK_PICKLE_TUPLE || value->as.list.count > WICK_RANK_MAX)
@@ -125,7 +141,7 @@ static wick_status read_dims(const struct torch_file *t, const struct wick_pickl
 }
 
 /* Sets strides, contiguity, data and nbytes of a view that begins `offset` elements into the storage. */
-static wick_status place_view(const struct torch_file *t, struct wick_ckpt_tensor *tensor, const struct storage *storage, int64_t offset,
+static wick_status place_view(const struct wick_torch_file *t, struct wick_ckpt_tensor *tensor, const struct storage *storage, int64_t offset,
                               const int64_t *strides)
 {
     const uint64_t size = wick_ckpt_storage_bytes(tensor->storage), held = storage->bytes / size;
@@ -153,7 +169,7 @@ static wick_status place_view(const struct torch_file *t, struct wick_ckpt_tenso
 }
 
 /* _rebuild_tensor(storage, offset, sizes, strides[, requires_grad, hooks[, metadata]]); v3 has the dtype before the metadata. */
-static wick_status read_tensor(struct torch_file *t, const struct wick_pickle_value *call, struct wick_ckpt_tensor *tensor)
+static wick_status read_tensor(struct wick_torch_file *t, const struct wick_pickle_value *call, struct wick_ckpt_tensor *tensor)
 {
     const bool typed = is_call(call, ROLE_TENSOR_TYPED);
     const size_t count = call->as.call.args->as.list.count, metadata = typed ? 7 : 6;
@@ -181,7 +197,7 @@ static wick_status read_tensor(struct torch_file *t, const struct wick_pickle_va
 }
 
 /* Adds the dict entry if it is a tensor; other values (epochs, names, nested dicts) are not weights. */
-static wick_status read_item(struct torch_file *t, const struct wick_pickle_value *key, const struct wick_pickle_value *value)
+static wick_status read_item(struct wick_torch_file *t, const struct wick_pickle_value *key, const struct wick_pickle_value *value)
 {
     if (is_call(value, ROLE_PARAMETER) && value->as.call.args->as.list.count > 0) value = value->as.call.args->as.list.items[0];
     if (!is_call(value, ROLE_TENSOR) && !is_call(value, ROLE_TENSOR_TYPED)) return WICK_OK;
@@ -195,7 +211,7 @@ static wick_status read_item(struct torch_file *t, const struct wick_pickle_valu
 }
 
 /* The value of a key that holds a dict; NULL if there is none. Two of them are an error. */
-static wick_status find_dict(const struct torch_file *t, const struct wick_pickle_value *dict, const char *key, const struct wick_pickle_value **out)
+static wick_status find_dict(const struct wick_torch_file *t, const struct wick_pickle_value *dict, const char *key, const struct wick_pickle_value **out)
 {
     *out = NULL;
     for (size_t i = 0; i + 1 < dict->as.list.count; i += 2) {
@@ -207,10 +223,10 @@ static wick_status find_dict(const struct torch_file *t, const struct wick_pickl
     return WICK_OK;
 }
 
-static wick_status read_dict(struct torch_file *t, const struct wick_pickle_value *top)
+wick_status wick_torch_add(struct wick_torch_file *t, const struct wick_pickle_value *top)
 {
     if (top->kind != WICK_PICKLE_DICT)
-        return wick_fail(t->err, WICK_INVALID_CHECKPOINT, "data.pkl: a dict of tensors is wanted on top, not: %s", wick_pickle_kind_name(top->kind));
+        return wick_fail(t->err, WICK_INVALID_CHECKPOINT, "pickle: a dict of tensors is wanted on top, not: %s", wick_pickle_kind_name(top->kind));
     /* Training scripts wrap the weights once. */
     static const char *const wraps[] = {"model", "state_dict"};
     const struct wick_pickle_value *inner = NULL;
@@ -220,8 +236,13 @@ static wick_status read_dict(struct torch_file *t, const struct wick_pickle_valu
     return WICK_OK;
 }
 
+wick_status wick_torch_parse(struct wick_torch_file *t, const uint8_t *data, size_t size, struct wick_pickle *out)
+{
+    return wick_pickle_parse(out, data, size, globals, WICK_ARRAY_SIZE(globals), &t->scratch, t->err);
+}
+
 /* The folder of the archive is what stands before its one data.pkl. */
-static wick_status find_root(struct torch_file *t, const struct wick_zip_entry **pickle)
+static wick_status find_root(struct wick_torch_file *t, const struct wick_zip_entry **pickle)
 {
     const struct wick_str tail = WICK_STR("/data.pkl");
     *pickle = NULL;
@@ -235,7 +256,7 @@ static wick_status find_root(struct torch_file *t, const struct wick_zip_entry *
     return *pickle ? WICK_OK : wick_fail(t->err, WICK_INVALID_CHECKPOINT, "zip: no entry */data.pkl: the archive is no file of torch.save");
 }
 
-static wick_status read_archive(struct torch_file *t)
+static wick_status read_archive(struct wick_torch_file *t)
 {
     const struct wick_map map = t->ckpt->files[t->file].map;
     const struct wick_zip_entry *pickle = NULL, *order = NULL;
@@ -252,35 +273,18 @@ static wick_status read_archive(struct torch_file *t)
     if (pickle->size > WICK_CKPT_PICKLE_MAX)
         return wick_fail(t->err, WICK_INVALID_CHECKPOINT, "data.pkl: %llu bytes are more than %u", (unsigned long long)pickle->size,
                          WICK_CKPT_PICKLE_MAX);
-    struct wick_pickle_value *top = NULL;
-    WICK_TRY(wick_pickle_parse(&top, bytes, (size_t)pickle->size, globals, WICK_ARRAY_SIZE(globals), &t->scratch, t->err));
-    return read_dict(t, top);
+    struct wick_pickle parsed;
+    WICK_TRY(wick_torch_parse(t, bytes, (size_t)pickle->size, &parsed));
+    return wick_torch_add(t, parsed.top);
 }
 
 bool wick_ckpt_torch_probe(const uint8_t *data, size_t size) { return size >= 4 && memcmp(data, "PK\3\4", 4) == 0; }
 
 wick_status wick_ckpt_torch_open(struct wick_checkpoint *ckpt, uint32_t file, wick_error *err)
 {
-    struct torch_file t = {.ckpt = ckpt, .file = file, .err = err};
+    struct wick_torch_file t = {.ckpt = ckpt, .file = file, .err = err};
     wick_arena_init(&t.scratch, ckpt->arena.source);
     wick_status status = read_archive(&t);
     wick_arena_release(&t.scratch);
     return status;
-}
-
-/* ---- what torch wrote before 1.6: named, not read ---- */
-
-enum { TAR_MAGIC_AT = 257 };
-
-bool wick_ckpt_torch_legacy_probe(const uint8_t *data, size_t size)
-{
-    bool pickle = size >= 2 && data[0] == 0x80 && data[1] >= 2 && data[1] <= 5;
-    return pickle || (size >= TAR_MAGIC_AT + 5 && memcmp(data + TAR_MAGIC_AT, "ustar", 5) == 0);
-}
-
-wick_status wick_ckpt_torch_legacy_open(struct wick_checkpoint *ckpt, uint32_t file, wick_error *err)
-{
-    return wick_fail(err, WICK_NOT_SUPPORTED, "%s is not read; save it again with torch.save of PyTorch 1.6 or newer",
-                     ckpt->files[file].map.data[0] == 0x80 ? "legacy torch format (a pickle stream without a zip archive, from before PyTorch 1.6)"
-                                                           : "legacy torch format (a tar archive, from before PyTorch 0.2)");
 }

@@ -2,13 +2,13 @@
 #include "checkpoint/sample_files_test.h"
 
 /* tests/tools/make_torch_views.py: the file's tensors, one after the other, are torch_views.f32. */
-static void check_views(const char *name)
+static void check_views(const char *name, const char *format)
 {
     struct wick_checkpoint *ckpt = open_ok(wick_test_repo(name));
     struct wick_map want;
     wick_error err;
     WICK_ASSERT_OK(wick_map_open(&want, wick_test_repo("tests/data/torch_views.f32"), &err), &err);
-    assert_string_equal(wick_checkpoint_format(ckpt), "torch");
+    assert_string_equal(wick_checkpoint_format(ckpt), format);
     assert_int_equal(wick_checkpoint_count(ckpt), 24);
     size_t at = 0;
     for (size_t i = 0; i < wick_checkpoint_count(ckpt); i++) {
@@ -34,8 +34,9 @@ static void check_views(const char *name)
 static void views(void **state)
 {
     (void)state;
-    check_views("tests/data/torch_views.pt");
-    check_views("tests/data/torch_protocol4.pt");
+    check_views("tests/data/torch_views.pt", "torch");
+    check_views("tests/data/torch_protocol4.pt", "torch");
+    check_views("tests/data/torch_legacy_views.pt", "legacy torch");
 }
 
 static void view_layout(void **state)
@@ -255,10 +256,37 @@ static void duplicate(void **state)
     pickle_fails(&p, WICK_INVALID_CHECKPOINT, "duplicate tensor 'same'");
 }
 
+/* Bytes of torch_legacy.pt with `size` of them from `at` replaced; opened, it must fail. */
+static void legacy_fails(size_t at, const void *bytes, size_t size, size_t kept, wick_status want, const char *part)
+{
+    struct wick_map map;
+    wick_error err;
+    WICK_ASSERT_OK(wick_map_open(&map, wick_test_repo("tests/data/torch_legacy.pt"), &err), &err);
+    uint8_t copy[357];
+    assert_int_equal(map.size, sizeof copy);
+    memcpy(copy, map.data, sizeof copy);
+    memcpy(copy + at, bytes, size);
+    wick_map_close(&map);
+    open_fails(save_bytes("legacy.pt", copy, kept), want, part);
+}
+
+/* The file of torch_legacy.pt: magic 0-14, version 15-20, system 21-136, weights 137-312, keys 313-340, one record of 16 bytes. */
 static void legacy(void **state)
 {
     (void)state;
-    open_fails(wick_test_repo("tests/data/torch_legacy.pt"), WICK_NOT_SUPPORTED, "legacy torch format (a pickle stream without a zip archive");
+    struct wick_checkpoint *ckpt = open_ok(wick_test_repo("tests/data/torch_legacy.pt"));
+    assert_int_equal(wick_checkpoint_count(ckpt), 1);
+    const struct wick_ckpt_tensor *w = wick_checkpoint_find(ckpt, "w");
+    assert_true(w && w->storage == WICK_CKPT_F32 && w->numel == 2);
+    wick_checkpoint_close(ckpt);
+    legacy_fails(5, "x", 1, 357, WICK_INVALID_CHECKPOINT, "the magic number of torch.save is missing");
+    legacy_fails(18, "\xe8", 1, 357, WICK_INVALID_CHECKPOINT, "its version is not 1001");
+    legacy_fails(73, "\x89", 1, 357, WICK_NOT_SUPPORTED, "only little-endian");
+    legacy_fails(202, "os\nsystem1\n", 11, 357, WICK_NOT_SUPPORTED, "global os.system1 is not allowed");
+    legacy_fails(325, "1", 1, 357, WICK_INVALID_CHECKPOINT, "a storage that the weights do not name");
+    legacy_fails(341, "\3", 1, 357, WICK_INVALID_CHECKPOINT, "a storage is not as long as the weights say");
+    legacy_fails(0, "", 0, 356, WICK_INVALID_CHECKPOINT, "the file is truncated");
+    legacy_fails(0, "", 0, 320, WICK_INVALID_CHECKPOINT, "keys of storages");
     char tar[512] = "name";
     memcpy(tar + 257, "ustar", 5);
     open_fails(save_bytes("old.pth", tar, sizeof tar), WICK_NOT_SUPPORTED, "tar archive");

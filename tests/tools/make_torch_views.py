@@ -3,7 +3,7 @@
 usage: python3 make_torch_views.py FOLDER        (needs: torch)
 
 torch_views.f32 holds, tensor after tensor in the order of the file, all elements in row-major order as float32.
-torch_protocol4.pt is the same in pickle protocol 4; torch_legacy.pt a file of the format before PyTorch 1.6.
+torch_protocol4.pt is the same in pickle protocol 4; torch_legacy.pt and torch_legacy_views.pt are files of the format before PyTorch 1.6.
 """
 import sys
 
@@ -49,6 +49,7 @@ def main():
     torch.save(wrapped, f"{folder}/torch_views.pt")
     torch.save(state, f"{folder}/torch_protocol4.pt", pickle_protocol=4)
     torch.save({"w": normal(2)}, f"{folder}/torch_legacy.pt", _use_new_zipfile_serialization=False)
+    torch.save(wrapped, f"{folder}/torch_legacy_views.pt", _use_new_zipfile_serialization=False)
     with open(f"{folder}/torch_views.f32", "wb") as out:
         for tensor in state.values():
             out.write(tensor.detach().to(torch.float32).contiguous().numpy().astype("<f4").tobytes())
