@@ -3,7 +3,7 @@
 # (`make fuzz`). Stops at the first finding.
 set -eu
 build=$1 count=${2:-100000}
-for fuzz in pte run xnn checkpoint tokenizer; do
+for fuzz in pte run xnn checkpoint tokenizer config; do
     echo "$fuzz: $count mutations of every format"
     "$build/tests/fuzz/wick_fuzz_$fuzz" "$count" 11
 done
