@@ -170,7 +170,7 @@ static wick_status check_prequantized(const struct wick_config *c, wick_error *e
 {
     int64_t group = wick_config_int(c, KEY(BASE_PREQ_GROUP_SIZE)), rank = wick_config_int(c, KEY(BASE_USE_LORA));
     if (rank < 0) return refuse(err, KEY(BASE_USE_LORA), "a rank is not negative");
-    if (!has(c, KEY(BASE_PREQ_MODE))) return WICK_OK;
+    if (!has(c, KEY(BASE_PREQ_MODE))) return wick_config_bool(c, KEY(QUANTIZATION_USE_QAT)) ? refuse(err, KEY(QUANTIZATION_USE_QAT), "needs base.preq_mode: how the checkpoint is quantized") : WICK_OK;
     if (group != 32 && group != 64 && group != 128 && group != 256) return refuse(err, KEY(BASE_PREQ_GROUP_SIZE), "is none of 32, 64, 128, 256");
     return check_embedding_text(c, KEY(BASE_PREQ_EMBEDDING_QUANTIZE), err);
 }

@@ -13,6 +13,15 @@ enum wick_cache_kind {
     WICK_CACHE_INT8_STATIC, /* 8-bit integers with one scale given at export, zero point 0 */
 };
 
+/* A checkpoint that holds its weights quantized. */
+struct wick_prequantized {
+    bool on;
+    bool head_8bit;      /* the head in 8 bits with a scale a row; else as all linears */
+    int group;           /* of the linears' 4 bits */
+    int embedding_bits, embedding_group;
+    int adapter_rank;    /* of trained adapters beside the linears; 0: none are looked for */
+};
+
 /* What a family's build gets. */
 struct wick_model_build {
     const struct wick_hparams *hparams;
@@ -27,10 +36,12 @@ struct wick_model_build {
     int dtype;            /* of weights, caches and logits: f32, f16 or bf16; norms and rope compute in f32 all the same */
     enum wick_cache_kind cache;
     float cache_scale;    /* WICK_CACHE_INT8_STATIC */
+    struct wick_prequantized prequantized;
+    bool hadamard_w2;     /* a Hadamard transform before w2: the weights of w2 are rotated */
     wick_error *err;
 };
 
-/* Fills in what a configuration says about numbers: dtype, cache, cache_scale. */
+/* Fills in what a configuration says about numbers: from dtype to hadamard_w2. */
 void wick_model_build_numbers(struct wick_model_build *build, const struct wick_config *config);
 
 /* Builds: tokens (1, S) i64 [, input_pos (1) i64] -> logits (1, vocab) or (1, S, vocab) in the build's dtype. Failures stick in g. */

@@ -17,7 +17,7 @@ void wick_hparams_init(struct wick_hparams *h)
 
 /* ---- params.json ---- */
 
-enum kind { INT, REAL, FLAG, LAYERS, SCORE, ACTIVATION, SHORT_FACTORS, LONG_FACTORS };
+enum kind { INT, REAL, FLAG, LAYERS, SCORE, ACTIVATION, SHORT_FACTORS, LONG_FACTORS, GROUP_SIZE, RANK };
 static const struct {
     const char *name;
     enum kind kind;
@@ -67,6 +67,8 @@ static const struct {
     {"linear_value_head_dim", INT, offsetof(struct wick_hparams, linear_value_head_dim)},
     {"linear_num_key_heads", INT, offsetof(struct wick_hparams, linear_num_key_heads)},
     {"linear_num_value_heads", INT, offsetof(struct wick_hparams, linear_num_value_heads)},
+    {"quantization_args", GROUP_SIZE, offsetof(struct wick_hparams, quantized_group)},
+    {"lora_args", RANK, offsetof(struct wick_hparams, adapter_rank)},
 };
 
 /* Keys that describe the tokenizer or the training only, and keys whose one value this build has. */
@@ -142,12 +144,21 @@ bool wick_hparams_set_factors(float factors[512], int *count, const json_t *valu
     return true;
 }
 
+/* The one number that is read of an object. */
+static bool set_member(int64_t *at, const json_t *value, const char *name)
+{
+    const json_t *member = json_object_get(value, name);
+    return json_is_integer(member) && (*at = json_integer_value(member)) > 0;
+}
+
 static bool set_value(struct wick_hparams *h, enum kind kind, void *at, const json_t *value)
 {
     switch (kind) {
     case INT: return json_is_integer(value) && (*(int64_t *)at = json_integer_value(value), true);
     case REAL: return json_is_number(value) && (*(double *)at = json_number_value(value), true);
     case FLAG: return json_is_boolean(value) && (*(bool *)at = json_is_true(value), true);
+    case GROUP_SIZE: return set_member(at, value, "group_size");
+    case RANK: return set_member(at, value, "rank");
     case LAYERS: return set_layers(h, value);
     case SCORE: return set_score(at, value);
     case ACTIVATION: return set_activation(at, value);

@@ -52,6 +52,7 @@ struct wick_hparams {
     enum wick_moe_score moe_score_func;
     double moe_route_scale;
     int64_t linear_conv_kernel_dim, linear_key_head_dim, linear_value_head_dim, linear_num_key_heads, linear_num_value_heads; /* 0: head_dim, n_heads */
+    int64_t quantized_group, adapter_rank; /* of a checkpoint of quantized weights, and of adapters trained beside them; 0: it says none */
     bool tied_embeddings;      /* the head is the embedding when the checkpoint has no head of its own */
 };
 

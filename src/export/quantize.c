@@ -12,11 +12,12 @@ static struct wick_source *weight_of(const struct wick_graph *g, uint32_t id) { 
 
 /* ---- linears ---- */
 
+/* spec NULL: the checkpoint holds the weight quantized. */
 static wick_status quantize_linear(struct wick_graph *g, struct wick_graph_node *node, const struct wick_quant_spec *spec, wick_error *err)
 {
-    struct wick_quantized *q;
     uint32_t weight = node->ids[1];
-    WICK_TRY(wick_quantized_make(&q, &g->arena, weight_of(g, weight), spec, err));
+    struct wick_quantized *q = g->info[weight].quantized;
+    if (spec) WICK_TRY(wick_quantized_make(&q, &g->arena, weight_of(g, weight), spec, err));
     uint32_t packed = wick_graph_constant(g, g->info[weight].name, wick_quantized_values(q, &g->arena, WICK_PACK_INT8));
     WICK_TRY(wick_graph_status(g, err));
     g->info[packed].quantized = q;
@@ -63,7 +64,7 @@ static wick_status parse_embedding(const char *text, struct wick_quant_spec *spe
 
 /* (weight, indices, padding_idx, scale_grad, sparse, out) becomes
  * embedding_{byte,2bit,4bit}.dtype_out(weight, scales, zero_points, qmin, qmax, indices, dtype, out). */
-static wick_status quantize_embedding(struct wick_graph *g, struct wick_graph_node *node, const struct wick_quant_spec *spec, wick_error *err)
+static wick_status quantize_embedding(struct wick_graph *g, struct wick_graph_node *node, struct wick_quantized *q, wick_error *err)
 {
     static const struct {
         int bits;
@@ -72,10 +73,8 @@ static wick_status quantize_embedding(struct wick_graph *g, struct wick_graph_no
     } kinds[] = {{8, "quantized_decomposed::embedding_byte.dtype_out", WICK_PACK_INT8},
                  {4, "quantized_decomposed::embedding_4bit.dtype_out", WICK_PACK_HIGH_NIBBLE},
                  {2, "quantized_decomposed::embedding_2bit.dtype_out", WICK_PACK_CRUMBS}};
-    int kind = spec->bits == 8 ? 0 : spec->bits == 4 ? 1 : 2;
-    struct wick_quantized *q;
+    int bits = wick_quantized_bits(q), kind = bits == 8 ? 0 : bits == 4 ? 1 : 2;
     const uint32_t table = node->ids[0], indices = node->ids[1], out = node->ids[5];
-    WICK_TRY(wick_quantized_make(&q, &g->arena, weight_of(g, table), spec, err));
     const struct wick_opmeta *op = wick_graph_find_op(g, kinds[kind].op);
     const char *scales_name = wick_graph_name(g, "%s.scales", g->info[table].name);
     uint32_t *ids = WICK_NEW_ARRAY(&g->arena, uint32_t, 8);
@@ -83,8 +82,8 @@ static wick_status quantize_embedding(struct wick_graph *g, struct wick_graph_no
     ids[0] = wick_graph_constant(g, g->info[table].name, wick_quantized_values(q, &g->arena, kinds[kind].packing));
     ids[1] = wick_graph_constant(g, scales_name, wick_quantized_scales(q, &g->arena, WICK_DTYPE_F32, true));
     ids[2] = wick_graph_none(g);
-    ids[3] = wick_graph_int(g, -(1 << (spec->bits - 1)));
-    ids[4] = wick_graph_int(g, (1 << (spec->bits - 1)) - 1);
+    ids[3] = wick_graph_int(g, -(1 << (bits - 1)));
+    ids[4] = wick_graph_int(g, (1 << (bits - 1)) - 1);
     ids[5] = indices;
     ids[6] = wick_graph_int(g, wick_graph_shape(g, out)->dtype);
     ids[7] = out;
@@ -103,8 +102,28 @@ static wick_status quantize_embeddings(struct wick_graph *g, const struct wick_q
         if (!node->op || strcmp(node->op->name, "aten::embedding.out") != 0) continue;
         const struct wick_source *table = weight_of(g, node->ids[0]);
         if (!table || !table->rows) continue;
-        WICK_TRY(quantize_embedding(g, node, spec, err));
+        struct wick_quantized *q;
+        WICK_TRY(wick_quantized_make(&q, &g->arena, weight_of(g, node->ids[0]), spec, err));
+        WICK_TRY(quantize_embedding(g, node, q, err));
         report->embeddings++;
+    }
+    return WICK_OK;
+}
+
+/* Weights that the checkpoint holds quantized stay as they are. */
+static wick_status keep_given(struct wick_graph *g, struct wick_quantize_report *report, wick_error *err)
+{
+    uint32_t count = g->node_count;
+    for (uint32_t n = 0; n < count; n++) {
+        struct wick_graph_node *node = &g->nodes[n];
+        if (node->op && strcmp(node->op->name, "aten::linear.out") == 0 && g->info[node->ids[1]].quantized) {
+            WICK_TRY(quantize_linear(g, node, NULL, err));
+            report->linears++;
+            report->quantized++;
+        } else if (node->op && strcmp(node->op->name, "aten::embedding.out") == 0 && g->info[node->ids[0]].quantized) {
+            WICK_TRY(quantize_embedding(g, node, g->info[node->ids[0]].quantized, err));
+            report->embeddings++;
+        }
     }
     return WICK_OK;
 }
@@ -115,6 +134,7 @@ wick_status wick_stage_quantize(struct wick_graph *g, const struct wick_config *
     bool hqq = wick_config_bool(config, WICK_KEY_QUANTIZATION_USE_HQQ);
     const char *embedding = wick_config_text(config, WICK_KEY_QUANTIZATION_EMBEDDING_QUANTIZE);
     struct wick_quant_spec spec = {.bits = 4, .group = 128, .hqq = hqq};
+    WICK_TRY(keep_given(g, report, err));
     if (embedding) {
         WICK_TRY(parse_embedding(embedding, &spec, err));
         WICK_TRY(quantize_embeddings(g, &spec, report, err));

@@ -18,6 +18,8 @@ struct wick_quantized {
     struct wick_source *inner;
     struct wick_quant_spec spec;
     size_t rows, columns, group, groups;
+    struct wick_source *given, *zeros; /* scales and zero points as a checkpoint has them; given NULL: scales are searched */
+    const char *name;                  /* of a given one */
     float *scales;  /* (rows, groups); NULL until searched and after both sources were written */
     bool values_written, scales_written;
 };
@@ -175,9 +177,46 @@ static int common_rounds(const struct slab *s)
     return ROUNDS;
 }
 
+/* ---- given by the checkpoint ---- */
+
+/* Whether all integers fit in the bits: blocks that do not are marked in change[block][0]. */
+static void judge_block(void *user, size_t block, unsigned thread)
+{
+    (void)thread;
+    struct slab *s = user;
+    const struct wick_quantized *q = s->q;
+    size_t first, last;
+    float low = -(float)(1 << (q->spec.bits - 1)), high = -low - 1;
+    block_range(s, block, &first, &last);
+    for (size_t i = first * q->columns; i < last * q->columns; i++)
+        if (!(s->w[i] >= low && s->w[i] <= high)) s->change[block][0] = 1;
+}
+
+static wick_status read_given(struct wick_quantized *q, const struct wick_production *to, wick_error *err)
+{
+    struct slab s = {.q = q};
+    size_t count = q->rows * q->groups;
+    q->scales = malloc(count * sizeof *q->scales);
+    wick_status status = q->scales ? WICK_OK : wick_fail_oom(err, count * sizeof *q->scales, q->name);
+    if (status == WICK_OK && q->zeros) status = q->zeros->rows(q->zeros, 0, q->rows, q->scales, err);
+    for (size_t i = 0; status == WICK_OK && q->zeros && i < count; i++)
+        if (q->scales[i] != 0) status = wick_fail(err, WICK_NOT_SUPPORTED, "checkpoint: %s: zero points other than 0: not supported", q->name);
+    if (status == WICK_OK) status = q->given->rows(q->given, 0, q->rows, q->scales, err);
+    if (status == WICK_OK) status = for_slabs(q, &s, judge_block, to, err);
+    for (int b = 0; status == WICK_OK && b < BLOCKS; b++)
+        if (s.change[b][0] > 0)
+            status = wick_fail(err, WICK_INVALID_CHECKPOINT, "checkpoint: %s holds integers that %d bits do not", q->name, q->spec.bits);
+    if (status != WICK_OK) {
+        free(q->scales);
+        q->scales = NULL;
+    }
+    return status;
+}
+
 static wick_status find_scales(struct wick_quantized *q, const struct wick_production *to, wick_error *err)
 {
     if (q->scales) return WICK_OK;
+    if (q->given) return read_given(q, to, err);
     struct slab s = {.q = q};
     size_t count = q->rows * q->groups;
     q->scales = malloc(count * sizeof *q->scales);
@@ -209,7 +248,7 @@ static void pack_row(const struct wick_quantized *q, const float *w, const float
     memset(out, 0, (q->columns + per_byte - 1) / per_byte);
     for (size_t g = 0; g < q->groups; g++)
         for (size_t c = g * q->group; c < (g + 1) * q->group; c++) {
-            int v = quantize_one(w[c], scales[g], &q->spec);
+            int v = q->given ? (int)w[c] : quantize_one(w[c], scales[g], &q->spec);
             switch (packing) {
             case WICK_PACK_INT8: out[c] = (uint8_t)v; break;
             case WICK_PACK_LOW_NIBBLE: out[c / 2] |= (uint8_t)((v + 8) << (c % 2 * 4)); break;
@@ -294,6 +333,49 @@ wick_status wick_quantized_make(struct wick_quantized **out, struct wick_arena *
         return wick_fail(err, WICK_INVALID_CONFIG, "quantization: %zu columns do not divide into groups of %zu", q->columns, q->group);
     q->groups = q->columns / q->group;
     return WICK_OK;
+}
+
+wick_status wick_quantized_given(struct wick_quantized **out, struct wick_arena *arena, struct wick_source *inner, struct wick_source *scales, struct wick_source *zeros,
+                                 const struct wick_quant_spec *spec, const char *name, wick_error *err)
+{
+    WICK_TRY(wick_quantized_make(out, arena, inner, spec, err));
+    struct wick_quantized *q = *out;
+    if (wick_shape_numel(&scales->shape) != q->rows * q->groups || (zeros && wick_shape_numel(&zeros->shape) != q->rows * q->groups))
+        return wick_fail(err, WICK_INVALID_CHECKPOINT, "checkpoint: %s: %zu scales or zero points, not %zu rows of %zu groups", name, wick_shape_numel(&scales->shape), q->rows,
+                         q->groups);
+    q->given = scales;
+    q->zeros = zeros;
+    q->name = name;
+    return WICK_OK;
+}
+
+/* ---- read back as floats ---- */
+
+static wick_status float_rows(struct wick_source *source, size_t first, size_t count, float *out, wick_error *err)
+{
+    const struct wick_quantized *q = source->data;
+    float *scales = malloc(count * q->groups * sizeof *scales + 1);
+    if (!scales) return wick_fail_oom(err, count * q->groups * sizeof *scales, q->name);
+    wick_status status = q->given->rows(q->given, first, count, scales, err);
+    if (status == WICK_OK) status = q->inner->rows(q->inner, first, count, out, err);
+    for (size_t i = 0; status == WICK_OK && i < count * q->columns; i++) out[i] *= scales[i / q->group];
+    free(scales);
+    return status;
+}
+
+static wick_status no_bytes(struct wick_source *source, const struct wick_production *to, wick_error *err)
+{
+    (void)source;
+    (void)to;
+    return wick_fail(err, WICK_INTERNAL, "a dequantized weight is written through a cast");
+}
+
+struct wick_source *wick_quantized_floats(struct wick_quantized *q, struct wick_arena *arena)
+{
+    struct wick_source *source = WICK_NEW(arena, struct wick_source);
+    int32_t sizes[2] = {(int32_t)q->rows, (int32_t)q->columns};
+    if (source) *source = (struct wick_source){.shape = wick_shape_make(WICK_DTYPE_F32, 2, sizes), .produce = no_bytes, .rows = float_rows, .stored_dtype = WICK_DTYPE_F32, .data = q};
+    return source;
 }
 
 int wick_quantized_group(const struct wick_quantized *q) { return (int)q->group; }

@@ -22,6 +22,12 @@ struct wick_quantized;
 
 /* Refuses shapes the group does not divide. inner: (rows, columns) float, with `rows`. Lives in the arena. */
 wick_status wick_quantized_make(struct wick_quantized **q, struct wick_arena *arena, struct wick_source *inner, const struct wick_quant_spec *spec, wick_error *err);
+/* A weight that a checkpoint holds quantized. inner (rows, columns) gives its integers as floats, scales rows * groups numbers, zeros as many or NULL:
+ * they must be 0, which is checked when the bytes are made, as are the integers. name: for messages. */
+wick_status wick_quantized_given(struct wick_quantized **q, struct wick_arena *arena, struct wick_source *inner, struct wick_source *scales, struct wick_source *zeros,
+                                 const struct wick_quant_spec *spec, const char *name, wick_error *err);
+/* Of a given one: (rows, columns) float, the integers times their scales. */
+struct wick_source *wick_quantized_floats(struct wick_quantized *q, struct wick_arena *arena);
 /* (rows, bytes of a row), dtype u8 or i8 (INT8). */
 struct wick_source *wick_quantized_values(struct wick_quantized *q, struct wick_arena *arena, enum wick_packing packing);
 /* (rows, groups), or (rows) when the group is the whole row and `vector`; dtype f32 or bf16. Values are first rounded to the type the checkpoint

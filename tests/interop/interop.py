@@ -41,6 +41,16 @@ FORMS = [  # name, numbers, has llama:: operators, options
     ("bf16_8da4w_sdpa", "16bit", True, ["model.use_kv_cache=true", "model.use_sdpa_with_kv_cache=true", "model.dtype_override=bf16"] + QUANTIZED),
     ("fp32_qkv_sdpa", "int8kv", True, ["model.use_kv_cache=true", "model.use_sdpa_with_kv_cache=true", "model.quantize_kv_cache=true"]),
 ]
+# Checkpoints of quantized weights: one form each.
+SPUN = ["base.preq_mode=preq_8da4w_out_8da8w", "model.use_kv_cache=true", "model.use_sdpa_with_kv_cache=true"]
+ONLY = [
+    (("spinquant", "llama3_2", "tests/data/golden/checkpoints/spinquant", None, [1, 17, 300, 42, 5, 99, 511, 256, 7]),
+     ("native_xnn", "8da4w", True, SPUN + ["quantization.use_spin_quant=native"] + XNNPACK)),
+    (("qat_lora", "llama3_2", "tests/data/golden/checkpoints/qat_lora", None, [1, 17, 300, 42, 5, 99, 511, 256, 7]),
+     ("adapted_xnn", "8da4w", True, SPUN + ["quantization.use_qat=true", "base.use_lora=8"] + XNNPACK)),
+    (("qat_lora", "llama3_2", "tests/data/golden/checkpoints/qat_lora", None, [1, 17, 300, 42, 5, 99, 511, 256, 7]),
+     ("adapted_kv", "8da4w", False, [SPUN[0], SPUN[1], "quantization.use_qat=true", "base.use_lora=8"])),
+]
 
 
 def skip(why):
@@ -110,36 +120,32 @@ def main():
     work = cache / "programs"
     work.mkdir(parents=True, exist_ok=True)
     passed = failed = left_out = 0
-    for model, model_class, checkpoint, params, prompt in MODELS:
+    for (model, model_class, checkpoint, params, prompt), (form, numbers, custom, options) in [(m, f) for m in MODELS for f in FORMS] + ONLY:
         base = checkpoint_options(source, checkpoint, params)
-        if base is None:
-            left_out += len(FORMS)
+        if base is None or (custom and not whole):
+            left_out += 1
             continue
         tokens = ",".join(map(str, prompt))
-        for form, numbers, custom, options in FORMS:
-            if custom and not whole:
-                left_out += 1
-                continue
-            program, ours, theirs = (str(work / f"{model}_{form}{end}") for end in (".pte", ".ours", ".theirs"))
-            export = subprocess.run([wick, "export", f"base.model_class={model_class}", *base, *options, "export.max_seq_length=64",
-                                     "export.max_context_length=64", f"export.output_name={program}"], capture_output=True, text=True)
-            if export.returncode:
-                print(f"FAIL {model} {form}: {export.stderr.strip()[-300:]}")
-                failed += 1
-                continue
-            here = subprocess.run([wick, "run", program, "--tokens", tokens, "--max-new-tokens", str(STEPS), "--temperature", "0", "--ignore-eos", "--logits", ours],
-                                  capture_output=True, text=True)
-            command = [whole, str(source / "tests/interop/oracle_llm.py")] if custom else [oracle, "llm"]
-            there = subprocess.run(command + [program, tokens, str(STEPS), "--out", theirs] + (["--nokv"] if "nokv" in form else []),
-                                   capture_output=True, text=True)
-            if here.returncode or there.returncode:
-                print(f"FAIL {model} {form}: ours {here.returncode} {here.stderr.strip()[-200:]}; the original {there.returncode} {there.stderr.strip()[-300:]}")
-                failed += 1
-                continue
-            worst = compare(floats(ours), floats(theirs))
-            good = worst <= TOLERANCE[numbers]
-            print(f"{'pass' if good else 'FAIL'} {model} {form}: worst difference {worst:.2e} of {TOLERANCE[numbers]:.0e} allowed")
-            passed, failed = passed + good, failed + (not good)
+        program, ours, theirs = (str(work / f"{model}_{form}{end}") for end in (".pte", ".ours", ".theirs"))
+        export = subprocess.run([wick, "export", f"base.model_class={model_class}", *base, *options, "export.max_seq_length=64",
+                                 "export.max_context_length=64", f"export.output_name={program}"], capture_output=True, text=True)
+        if export.returncode:
+            print(f"FAIL {model} {form}: {export.stderr.strip()[-300:]}")
+            failed += 1
+            continue
+        here = subprocess.run([wick, "run", program, "--tokens", tokens, "--max-new-tokens", str(STEPS), "--temperature", "0", "--ignore-eos", "--logits", ours],
+                              capture_output=True, text=True)
+        command = [whole, str(source / "tests/interop/oracle_llm.py")] if custom else [oracle, "llm"]
+        there = subprocess.run(command + [program, tokens, str(STEPS), "--out", theirs] + (["--nokv"] if "nokv" in form else []),
+                               capture_output=True, text=True)
+        if here.returncode or there.returncode:
+            print(f"FAIL {model} {form}: ours {here.returncode} {here.stderr.strip()[-200:]}; the original {there.returncode} {there.stderr.strip()[-300:]}")
+            failed += 1
+            continue
+        worst = compare(floats(ours), floats(theirs))
+        good = worst <= TOLERANCE[numbers]
+        print(f"{'pass' if good else 'FAIL'} {model} {form}: worst difference {worst:.2e} of {TOLERANCE[numbers]:.0e} allowed")
+        passed, failed = passed + good, failed + (not good)
     print(f"{passed} passed, {failed} failed, {left_out} left out")
     return 1 if failed or not passed else 0
 

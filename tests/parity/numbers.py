@@ -50,6 +50,20 @@ REFUSED = [  # options, what the message says
 ]
 
 
+PREQUANTIZED = ["base.preq_mode=preq_8da4w_out_8da8w", CACHE]
+REFUSED_OF = [  # checkpoint, options, what the message says
+    ("spinquant", [CACHE], "base.preq_mode"),
+    ("spinquant", [*PREQUANTIZED, "base.preq_group_size=64"], "quantization_args.group_size 32"),
+    ("spinquant", [*PREQUANTIZED, "base.preq_group_size=48"], "none of 32"),
+    ("spinquant", [CACHE, "base.preq_mode=preq_8da4w"], "output.scales"),
+    ("spinquant", [*PREQUANTIZED, "base.use_lora=8"], "no adaptor"),
+    ("spinquant", [*PREQUANTIZED, "base.preq_embedding_quantize='4,0'"], "tok_embeddings.weight holds integers that 4 bits do not"),
+    ("qat_lora", [*PREQUANTIZED, "base.use_lora=4"], "lora_args.rank 8"),
+    ("qat_lora", [CACHE, "quantization.use_qat=true"], "base.preq_mode"),
+    ("llama3_2", [CACHE, "quantization.use_spin_quant=cuda"], "not supported"),
+]
+
+
 def export(wick, base, options, *more):
     return subprocess.run([wick, "export", "--quiet", *base, *options, *more], capture_output=True, text=True)
 
@@ -96,6 +110,10 @@ def main():
     for options, text in REFUSED:
         made = export(wick, base, options, f"export.output_name={work}/no.pte")
         problems.append((" ".join(options), None if made.returncode == 1 and text in made.stderr else f"not refused over {text}: {made.stderr.strip()}"))
+    for name, options, text in REFUSED_OF:
+        at = checkpoint.parent / name
+        made = export(wick, ["base.model_class=llama3_2", f"base.checkpoint={at}/consolidated.00.pth"], options, f"export.output_name={work}/no.pte")
+        problems.append((f"{name} {' '.join(options)}", None if made.returncode == 1 and text in made.stderr else f"not refused over {text}: {made.stderr.strip()}"))
     made = export(wick, base, [FP16, f"export.output_dir={work}"])
     problems.append(("name", None if made.returncode == 0 and (work / "llama3_2_h.pte").exists() else "no llama3_2_h.pte"))
     failed = [(name, problem) for name, problem in problems if problem]

@@ -20,6 +20,8 @@ uint32_t wick_decoder_constant(struct wick_decoder *d, const char *name, struct 
 uint32_t wick_decoder_weight(struct wick_decoder *d, int layer, const char *name, int64_t rows, int64_t columns)
 {
     const char *full = layer >= 0 ? wick_graph_name(d->g, "layers.%d.%s", layer, name) : wick_graph_name(d->g, "%s", name);
+    uint32_t given = columns ? wick_decoder_prequantized(d, layer, name, rows, columns) : WICK_NO_VALUE;
+    if (given != WICK_NO_VALUE) return given;
     return wick_decoder_constant(d, full, wick_decoder_source(d, layer, name, rows, columns));
 }
 
@@ -64,6 +66,7 @@ wick_status wick_decoder_build(struct wick_graph *g, const struct wick_model_bui
     int32_t sizes[2] = {1, build->tokens};
     struct wick_shape shape = wick_shape_make(WICK_DTYPE_I64, 2, sizes);
     d.tokens = wick_graph_input(g, "tokens", &shape);
+    wick_decoder_check_prequantized(&d);
     wick_decoder_positions(&d);
     uint32_t x = embed(&d);
     for (int layer = 0; layer < (int)d.h->n_layers && g->status == WICK_OK; layer++) x = wick_decoder_layer(&d, layer, x);

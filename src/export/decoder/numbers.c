@@ -4,6 +4,8 @@
 #include "graph/irops.h"
 #include "tensor/half.h"
 
+#include <stdlib.h>
+
 void wick_model_build_numbers(struct wick_model_build *build, const struct wick_config *config)
 {
     build->dtype = wick_config_is(config, WICK_KEY_MODEL_DTYPE_OVERRIDE, "fp16")   ? WICK_DTYPE_F16
@@ -13,6 +15,17 @@ void wick_model_build_numbers(struct wick_model_build *build, const struct wick_
                    : wick_config_bool(config, WICK_KEY_MODEL_STATIC_QUANTIZE_KV_CACHE) ? WICK_CACHE_INT8_STATIC
                                                                                        : WICK_CACHE_FLOAT;
     build->cache_scale = (float)config->values[WICK_KEY_MODEL_STATIC_QUANTIZE_KV_CACHE_SCALE].d;
+    build->hadamard_w2 = wick_config_is(config, WICK_KEY_QUANTIZATION_USE_SPIN_QUANT, "native");
+    const char *embedding = wick_config_text(config, WICK_KEY_BASE_PREQ_EMBEDDING_QUANTIZE), *comma = embedding ? strchr(embedding, ',') : NULL;
+    build->prequantized = (struct wick_prequantized){
+        .on = wick_config_text(config, WICK_KEY_BASE_PREQ_MODE) != NULL,
+        .head_8bit = wick_config_is(config, WICK_KEY_BASE_PREQ_MODE, "preq_8da4w_out_8da8w"),
+        .group = (int)wick_config_int(config, WICK_KEY_BASE_PREQ_GROUP_SIZE),
+        /* config_check.c has judged the text; a group of none or None is 0. */
+        .embedding_bits = embedding ? (int)strtol(embedding, NULL, 10) : 8,
+        .embedding_group = comma ? (int)strtol(comma + 1, NULL, 10) : 0,
+        .adapter_rank = (int)wick_config_int(config, WICK_KEY_BASE_USE_LORA),
+    };
 }
 
 uint32_t wick_decoder_cast(struct wick_decoder *d, uint32_t x, int dtype)

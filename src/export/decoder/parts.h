@@ -49,6 +49,16 @@ uint32_t wick_decoder_wide_constant(struct wick_decoder *d, const char *name, st
 /* Rounds numbers to what the model's dtype can hold. */
 void wick_decoder_round(const struct wick_decoder *d, float *x, size_t count);
 
+/* ---- prequantized.c: checkpoints of quantized weights ---- */
+
+/* Refuses configurations that the checkpoint is not made for. */
+void wick_decoder_check_prequantized(struct wick_decoder *d);
+/* A weight (rows, columns) that the checkpoint holds quantized, as a constant that the quantize stage keeps so; its source gives floats all the same.
+ * WICK_NO_VALUE: it does not, or the graph has failed. */
+uint32_t wick_decoder_prequantized(struct wick_decoder *d, int layer, const char *name, int64_t rows, int64_t columns);
+/* y = linear "layers.N.<name>" of x, plus what the trained adapter beside it gives, if the checkpoint has one. */
+uint32_t wick_decoder_adapted(struct wick_decoder *d, int layer, const char *name, uint32_t x, uint32_t y, int64_t rows, int64_t columns);
+
 /* ---- linear.c: every linear layer goes through here ---- */
 
 /* x (.., columns) by the weight "layers.N.<name>.weight" (rows, columns): (.., rows). name without ".weight": "attention.wq", "output" (layer -1).
@@ -117,6 +127,11 @@ uint32_t wick_decoder_causal_conv(struct wick_decoder *d, int layer, const char 
 uint32_t wick_decoder_short_conv(struct wick_decoder *d, int layer, uint32_t x);
 uint32_t wick_decoder_delta_net(struct wick_decoder *d, int layer, uint32_t x);
 uint32_t wick_decoder_moe(struct wick_decoder *d, int layer, uint32_t x);
+
+/* ---- hadamard.c ---- */
+
+/* The orthonormal Walsh-Hadamard transform of the last dim, of 2^n or 28 * 2^n elements (llama::fast_hadamard_transform). */
+uint32_t wick_decoder_hadamard(struct wick_decoder *d, uint32_t x);
 
 /* ---- layer.c: which mixer and which feed-forward a layer has ---- */
 
