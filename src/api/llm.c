@@ -50,8 +50,13 @@ wick_status wick_tokenizer_open_beside(const char *program_path, wick_tokenizer 
     int folder = slash ? (int)(slash - program_path) + 1 : 0;
     int stem = (int)program.size - (wick_str_ends(program, WICK_STR(".pte")) ? 4 : 0);
     char path[1024];
-    snprintf(path, sizeof path, "%.*s.tokenizer.json", stem, program_path);
-    for (size_t i = 0; !wick_path_exists(path); i++) {
+    /* Those of this program, then what else lies in its folder. */
+    for (size_t i = 0; i < WICK_ARRAY_SIZE(names); i++) {
+        snprintf(path, sizeof path, "%.*s.%s", stem, program_path, names[i]);
+        if (wick_path_exists(path)) return wick_tokenizer_open(path, tokenizer, error);
+    }
+    path[0] = 0;
+    for (size_t i = 0; !path[0] || !wick_path_exists(path); i++) {
         if (i == WICK_ARRAY_SIZE(names)) {
             *tokenizer = NULL;
             return wick_fail(error, WICK_NOT_FOUND, "no tokenizer beside %s (%.*s.tokenizer.json, tokenizer.json, tokenizer.model or tokenizer.bin); name one with --tokenizer",

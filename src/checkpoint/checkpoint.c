@@ -2,6 +2,7 @@
  * the format fills the table (table.c). From here the exporter reads tensors (read.c) and metadata (meta.c). */
 #include "checkpoint/format.h"
 #include "checkpoint/limits.h"
+#include "checkpoint/parts.h"
 
 #include <stdio.h>
 
@@ -81,7 +82,7 @@ struct gguf_search {
 static void gguf_candidate(void *user, const char *name)
 {
     struct gguf_search *search = user;
-    if (!wick_str_ends(wick_str_of(name), WICK_STR(".gguf")) || search->found++ > 0) return;
+    if (!wick_str_ends(wick_str_of(name), WICK_STR(".gguf")) || wick_ckpt_is_later_part(wick_str_of(name)) || search->found++ > 0) return;
     search->name = wick_arena_copy(search->arena, name, strlen(name));
     search->failed = !search->name;
 }
@@ -93,12 +94,7 @@ static wick_status find_in_folder(struct wick_arena *arena, const char *folder, 
         if (!path) return wick_fail_oom(err, strlen(folder), "path");
         if (!wick_path_exists(path)) continue;
         *out = path;
-        if (strcmp(folder_names[i], "consolidated.00.pth") != 0) return WICK_OK;
-        char *second = join_path(arena, folder, "consolidated.01.pth");
-        if (!second) return wick_fail_oom(err, strlen(folder), "path");
-        if (!wick_path_exists(second)) return WICK_OK;
-        return wick_fail(err, WICK_NOT_SUPPORTED,
-                         "%.300s: a checkpoint split for model parallelism (consolidated.01.pth beside consolidated.00.pth) is not read", folder);
+        return WICK_OK;
     }
     struct gguf_search search = {.arena = arena};
     WICK_TRY(wick_folder_each(folder, gguf_candidate, &search, err));
@@ -128,6 +124,7 @@ wick_status wick_ckpt_open_in(struct wick_checkpoint **out, const char *path, co
     if (wick_path_is_folder(path)) status = find_in_folder(&ckpt->arena, path, &file, err);
     else file = path;
     if (status == WICK_OK) status = open_file(ckpt, file, false, err);
+    if (status == WICK_OK && !ckpt->tensor_names) status = wick_ckpt_open_parts(ckpt, file, err);
     if (status == WICK_OK && !ckpt->tensor_names) {
         status = wick_ckpt_table_seal(ckpt, err);
         if (status != WICK_OK) fail_in_file(err, status, file);

@@ -70,6 +70,10 @@ struct wick_ckpt_tensor {
     const uint8_t *data;            /* the first element; NULL if nbytes is 0 */
     size_t nbytes;                  /* bytes from the first to the last element that is reached */
     uint32_t file;                  /* which mapped file holds it */
+    /* Pieces of equal shape that shards hold; data is then NULL. Row-major, the whole is runs of piece_run elements of the pieces in turn. */
+    const struct wick_ckpt_tensor *pieces;
+    uint32_t piece_count; /* 0: not joined */
+    uint64_t piece_run;
 };
 
 /* ---- opening ---- */
@@ -77,7 +81,7 @@ struct wick_ckpt_tensor {
 struct wick_checkpoint;
 
 /* Opens a file (the format is told by its content), an index of shards (model.safetensors.index.json) or a folder that
- * holds one of the usual names. Errors name the file and the place in it: INVALID_CHECKPOINT for malformed content,
+ * holds one of the usual names. Of a split GGUF and of consolidated.00.pth the other parts are opened with the first. Errors name the file and the place in it: INVALID_CHECKPOINT for malformed content,
  * NOT_SUPPORTED for well-formed content that is not read (named), NOT_FOUND, ACCESS_FAILED, OUT_OF_MEMORY.
  * On failure *ckpt is NULL. */
 wick_status wick_checkpoint_open(struct wick_checkpoint **ckpt, const char *path, wick_error *err) WICK_MUST_CHECK;

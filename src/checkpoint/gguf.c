@@ -157,9 +157,6 @@ static wick_status check_value(struct reader *r, struct wick_str key, const stru
                              (unsigned long long)alignment);
         r->alignment = alignment;
     }
-    if (wick_str_is(key, "split.count") && !(meta->type == WICK_META_U16 && meta->value.bits <= 1))
-        return wick_fail(r->err, WICK_NOT_SUPPORTED, "gguf: offset %zu: one part of a split model (split.count) is not read; merge the parts first",
-                         at);
     for (size_t i = 0; i < TOKENIZER_ARRAYS; i++) {
         if (!wick_str_is(key, tokenizer_arrays[i].key)) continue;
         if (meta->type != WICK_META_ARRAY || meta->value.array.type != tokenizer_arrays[i].type)
@@ -185,7 +182,8 @@ static wick_status read_key_value(struct reader *r)
     if (status == WICK_OK) status = check_value(r, key, &meta, at);
     if (status != WICK_OK && wick_ckpt_name_ok(key.data, key.size))
         return wick_fail_in(r->err, status, "metadata '%.*s'", (int)WICK_MIN(key.size, (size_t)100), key.data);
-    return status == WICK_OK ? wick_ckpt_add_meta(r->ckpt, key, &meta, r->err) : status;
+    /* Parts of a split model repeat keys; the first part stands. */
+    return status == WICK_OK && r->file == 0 ? wick_ckpt_add_meta(r->ckpt, key, &meta, r->err) : status;
 }
 
 static wick_status read_metadata(struct reader *r, uint64_t count)

@@ -125,7 +125,7 @@ static void bad_metadata(void **state)
     key_fails(&b, WICK_INVALID_CHECKPOINT, "neither 0 nor 1");
     gguf_begin(&b, 0, 1);
     gguf_scalar(&b, "split.count", WICK_META_U16, 3, 2);
-    key_fails(&b, WICK_NOT_SUPPORTED, "split model");
+    key_fails(&b, WICK_INVALID_CHECKPOINT, "one of 3 parts of a split model, but not named -00001-of-00003.gguf");
     gguf_begin(&b, 0, 2);
     for (int i = 0; i < 2; i++) gguf_scalar(&b, "same", WICK_META_U8, 1, 1);
     key_fails(&b, WICK_INVALID_CHECKPOINT, "duplicate metadata key 'same'");

@@ -84,10 +84,32 @@ static void read_blocks(const struct wick_ckpt_tensor *tensor, uint64_t first, u
     }
 }
 
+typedef wick_status (*read_fn)(const struct wick_ckpt_tensor *tensor, uint64_t first, uint64_t count, void *out, wick_error *err);
+
+/* Run by run: the elements from `first` on lie in one piece until its run ends, then in the next one. */
+static wick_status read_pieces(const struct wick_ckpt_tensor *tensor, uint64_t first, uint64_t count, size_t bytes, read_fn read, void *out, wick_error *err)
+{
+    const uint64_t run = tensor->piece_run, turn = run * tensor->piece_count;
+    for (uint8_t *to = out; count > 0;) {
+        uint64_t within = first % turn, offset = within % run, take = WICK_MIN(count, run - offset);
+        WICK_TRY(read(&tensor->pieces[within / run], first / turn * run + offset, take, to, err));
+        first += take;
+        count -= take;
+        to += (size_t)take * bytes;
+    }
+    return WICK_OK;
+}
+
+static wick_status read_f32(const struct wick_ckpt_tensor *tensor, uint64_t first, uint64_t count, void *out, wick_error *err)
+{
+    return wick_ckpt_read_f32(tensor, first, count, out, err);
+}
+
 wick_status wick_ckpt_read_f32(const struct wick_ckpt_tensor *tensor, uint64_t first, uint64_t count, float *out, wick_error *err)
 {
     WICK_TRY(check_range(tensor, first, count, err));
     if (count == 0) return WICK_OK;
+    if (tensor->piece_count) return read_pieces(tensor, first, count, sizeof *out, read_f32, out, err);
     if (tensor->contiguous) {
         read_blocks(tensor, first, count, out);
         return WICK_OK;
@@ -112,6 +134,7 @@ wick_status wick_ckpt_read_raw(const struct wick_ckpt_tensor *tensor, uint64_t f
                          wick_ckpt_storage_name(tensor->storage));
     if (count == 0) return WICK_OK;
     const unsigned bytes = wick_ckpt_storage_bytes(tensor->storage);
+    if (tensor->piece_count) return read_pieces(tensor, first, count, bytes, wick_ckpt_read_raw, out, err);
     if (tensor->contiguous) {
         memcpy(out, tensor->data + (size_t)first * bytes, (size_t)count * bytes);
         return WICK_OK;
@@ -130,5 +153,7 @@ wick_status wick_ckpt_read_raw(const struct wick_ckpt_tensor *tensor, uint64_t f
 void wick_ckpt_tensor_done(const struct wick_checkpoint *ckpt, const struct wick_ckpt_tensor *tensor)
 {
     const struct wick_map *map = &ckpt->files[tensor->file].map;
+    for (uint32_t i = 0; i < tensor->piece_count; i++) wick_ckpt_tensor_done(ckpt, &tensor->pieces[i]);
+    if (tensor->piece_count) return;
     if (tensor->nbytes > 0) wick_map_release_range(map, (size_t)(tensor->data - map->data), tensor->nbytes);
 }

@@ -2,6 +2,7 @@
 #include "export/metadata.h"
 
 #include "base/json.h"
+#include "export/special_ids.h"
 
 static void add(struct wick_metadata *m, const char *name, const struct wick_pte_value *values, uint32_t count)
 {
@@ -99,20 +100,16 @@ static wick_status add_given(struct wick_metadata *m, const char *text, bool *ha
     return status;
 }
 
-static void add_special(struct wick_metadata *m, const struct wick_checkpoint *ckpt, bool has_bos, bool has_eos)
+static wick_status add_special(struct wick_metadata *m, const struct wick_config *config, const struct wick_checkpoint *ckpt, bool has_bos, bool has_eos, wick_error *err)
 {
-    static const char *const ends[] = {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"};
-    struct wick_pte_value values[WICK_ARRAY_SIZE(ends)];
-    uint32_t count = 0;
-    int64_t id;
-    if (!has_bos && wick_checkpoint_meta_int(ckpt, "tokenizer.ggml.bos_token_id", &id, NULL) == WICK_OK) add_int(m, "get_bos_id", id);
-    for (size_t i = 0; i < WICK_ARRAY_SIZE(ends); i++) {
-        if (wick_checkpoint_meta_int(ckpt, ends[i], &id, NULL) != WICK_OK) continue;
-        bool twice = false;
-        for (uint32_t k = 0; k < count; k++) twice |= values[k].as.i == id;
-        if (!twice) values[count++] = int_value(id);
-    }
-    if (!has_eos && count) add(m, "get_eos_ids", values, count);
+    struct wick_special_ids ids;
+    struct wick_pte_value values[WICK_EOS_IDS_MAX];
+    if (has_bos && has_eos) return WICK_OK;
+    WICK_TRY(wick_special_ids_find(&ids, ckpt, wick_config_text(config, WICK_KEY_BASE_CHECKPOINT), err));
+    if (!has_bos && ids.has_bos) add_int(m, "get_bos_id", ids.bos);
+    for (uint32_t i = 0; i < ids.eos_count; i++) values[i] = int_value(ids.eos[i]);
+    if (!has_eos && ids.eos_count) add(m, "get_eos_ids", values, ids.eos_count);
+    return WICK_OK;
 }
 
 wick_status wick_metadata_make(struct wick_metadata *m, const struct wick_config *config, const struct wick_hparams *h, const struct wick_checkpoint *ckpt,
@@ -129,6 +126,6 @@ wick_status wick_metadata_make(struct wick_metadata *m, const struct wick_config
     add_bool(m, "enable_dynamic_shape", wick_config_bool(config, WICK_KEY_MODEL_ENABLE_DYNAMIC_SHAPE));
     const char *given = wick_config_text(config, WICK_KEY_BASE_METADATA);
     if (given && *given) WICK_TRY(add_given(m, given, &has_bos, &has_eos, err));
-    add_special(m, ckpt, has_bos, has_eos);
+    WICK_TRY(add_special(m, config, ckpt, has_bos, has_eos, err));
     return m->out_of_memory ? wick_fail_oom(err, 0, "metadata") : WICK_OK;
 }

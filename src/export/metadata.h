@@ -14,8 +14,8 @@ struct wick_metadata {
     bool out_of_memory;
 };
 
-/* The methods the original writes, in its order, then the keys of base.metadata; get_bos_id and get_eos_ids from a GGUF
- * checkpoint when base.metadata does not give them. Invalid JSON in base.metadata is INVALID_CONFIG. */
+/* The methods the original writes, in its order, then the keys of base.metadata; get_bos_id and get_eos_ids from the
+ * checkpoint (special_ids.h) when base.metadata does not give them. Invalid JSON in base.metadata is INVALID_CONFIG. */
 wick_status wick_metadata_make(struct wick_metadata *m, const struct wick_config *config, const struct wick_hparams *h, const struct wick_checkpoint *ckpt,
                                struct wick_arena *arena, wick_error *err);
 

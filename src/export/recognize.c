@@ -2,9 +2,7 @@
 #include "export/recognize.h"
 
 #include "base/json.h"
-#include "base/os.h"
-
-#include <stdio.h>
+#include "export/beside.h"
 
 static bool in_list(const char *const *list, struct wick_str name)
 {
@@ -29,15 +27,6 @@ static wick_status unknown_class(const struct wick_family_table *families, const
     names[count] = NULL;
     const char *near = wick_nearest_name(model_class, names);
     return wick_fail(err, WICK_NOT_SUPPORTED, "base.model_class=%s: not supported%s%s%s", model_class, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
-}
-
-/* "<folder of the checkpoint>/<name>", if there is such a file. */
-static bool beside(const char *checkpoint, const char *name, char out[1024])
-{
-    const char *slash = wick_path_is_folder(checkpoint) ? checkpoint + strlen(checkpoint) : strrchr(checkpoint, '/');
-    int folder = slash ? (int)(slash - checkpoint) : 0;
-    int size = folder ? snprintf(out, 1024, "%.*s/%s", folder, checkpoint, name) : snprintf(out, 1024, "%s%s", slash ? "/" : "", name);
-    return size > 0 && size < 1024 && wick_path_exists(out);
 }
 
 static wick_status hf_family(struct wick_recognized *r, const struct wick_family_table *families, const char *path, wick_error *err)
@@ -67,16 +56,16 @@ wick_status wick_recognize(struct wick_recognized *r, const struct wick_config *
     *r = (struct wick_recognized){0};
     const char *path = wick_config_text(config, WICK_KEY_BASE_CHECKPOINT), *model_class = wick_config_text(config, WICK_KEY_BASE_MODEL_CLASS);
     const char *params = wick_config_text(config, WICK_KEY_BASE_PARAMS);
-    char found[1024];
+    char found[WICK_BESIDE_MAX];
     if (!path) return wick_fail(err, WICK_INVALID_CONFIG, "base.checkpoint: missing; name a .pth, .safetensors or .gguf file, or a folder with one");
     WICK_TRY(wick_checkpoint_open(&r->checkpoint, path, err));
-    bool gguf = strcmp(wick_checkpoint_format(r->checkpoint), "gguf") == 0, hf = !gguf && beside(path, "config.json", found);
+    bool gguf = strcmp(wick_checkpoint_format(r->checkpoint), "gguf") == 0, hf = !gguf && wick_beside(path, "config.json", found);
     if (config->values[WICK_KEY_BASE_MODEL_CLASS].given || (!gguf && !hf)) r->family = by_class(families, model_class);
     else if (gguf) WICK_TRY(gguf_family(r, families, err));
     else WICK_TRY(hf_family(r, families, found, err));
     if (!r->family) return unknown_class(families, model_class, err);
     wick_hparams_init(&r->hparams);
-    if (!gguf && !hf && !params && beside(path, "params.json", found)) params = found;
+    if (!gguf && !hf && !params && wick_beside(path, "params.json", found)) params = found;
     /* params.json describes a model whole, as the original reads it: what it does not say is a default of every class. */
     if (gguf || hf || !params) r->family->defaults(model_class, &r->hparams);
     if (gguf) WICK_TRY(wick_hparams_load_gguf(&r->hparams, r->checkpoint, err));

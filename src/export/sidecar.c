@@ -2,6 +2,8 @@
 #include "export/sidecar.h"
 
 #include "base/os.h"
+#include "export/beside.h"
+#include "export/chat_template.h"
 #include "tok/tok.h"
 
 #include <stdio.h>
@@ -82,29 +84,64 @@ static wick_status write_vocabulary(const struct wick_checkpoint *ckpt, const ch
     return status;
 }
 
-/* A tokenizer.json beside the checkpoint, or in it when it is a folder. */
-static bool find_tokenizer(const char *checkpoint, char out[1024])
+/* ---- what stands beside the checkpoint ---- */
+
+/* What is a JSON object is a tokenizer.json or a tekken.json; other tokenizers keep the ending by which they are known. */
+static const char *ending_of(const char *tokenizer)
 {
-    bool folder = wick_path_is_folder(checkpoint);
-    const char *slash = strrchr(checkpoint, '/');
-    int size = folder ? snprintf(out, 1024, "%s/tokenizer.json", checkpoint)
-                      : snprintf(out, 1024, "%.*stokenizer.json", slash ? (int)(slash - checkpoint) + 1 : 0, checkpoint);
-    return size > 0 && size < 1024 && wick_path_exists(out);
+    struct wick_map map;
+    const char *dot = strrchr(tokenizer, '.');
+    if (wick_map_open(&map, tokenizer, NULL) != WICK_OK) return "json"; /* copying it says why */
+    size_t at = 0;
+    while (at < map.size && strchr(" \t\r\n", map.data[at]) && map.data[at]) at++;
+    bool json = at < map.size && map.data[at] == '{';
+    wick_map_close(&map);
+    return json || !dot ? "json" : strcmp(dot, ".bin") == 0 ? "bin" : "model";
+}
+
+/* The tokenizer beside the checkpoint, or in it when it is a folder. */
+static bool find_tokenizer(const char *checkpoint, char out[WICK_BESIDE_MAX])
+{
+    static const char *const names[] = {"tokenizer.json", "tokenizer.model", "tekken.json", "tokenizer.bin"};
+    for (size_t i = 0; i < WICK_ARRAY_SIZE(names); i++)
+        if (wick_beside(checkpoint, names[i], out)) return true;
+    return false;
+}
+
+/* "<program without .pte>.<tail>" */
+static wick_status name_sidecar(char *out, size_t size, const char *program, const char *tail, wick_error *err)
+{
+    size_t stem = strlen(program) - (wick_str_ends(wick_str_of(program), WICK_STR(".pte")) ? 4 : 0);
+    int written = snprintf(out, size, "%.*s.%s", (int)stem, program, tail);
+    return written >= 0 && (size_t)written < size ? WICK_OK : wick_fail(err, WICK_INVALID_CONFIG, "export.output_name: path too long");
+}
+
+static wick_status write_template(const struct wick_config *config, const struct wick_checkpoint *ckpt, const char *program, wick_error *err)
+{
+    struct wick_buf text = {0};
+    char path[WICK_BESIDE_MAX];
+    bool found;
+    wick_status status = name_sidecar(path, sizeof path, program, "chat_template.jinja", err);
+    if (status == WICK_OK) status = wick_chat_template_find(&text, &found, ckpt, wick_config_text(config, WICK_KEY_BASE_CHECKPOINT), err);
+    if (status == WICK_OK && text.failed) status = wick_fail_oom(err, text.size, path);
+    if (status == WICK_OK && found) status = write_file(path, text.data, text.size, err);
+    wick_buf_free(&text);
+    return status;
 }
 
 wick_status wick_sidecar_write(const struct wick_config *config, const struct wick_checkpoint *ckpt, const char *program_path, char *written, size_t written_size,
                                const struct wick_log *log, wick_error *err)
 {
     const char *given = wick_config_text(config, WICK_KEY_BASE_TOKENIZER_PATH);
-    char found[1024];
-    size_t stem = strlen(program_path) - (wick_str_ends(wick_str_of(program_path), WICK_STR(".pte")) ? 4 : 0);
+    char found[WICK_BESIDE_MAX], tail[32];
     written[0] = 0;
-    if (!given && strcmp(wick_checkpoint_format(ckpt), "gguf") != 0 && find_tokenizer(wick_config_text(config, WICK_KEY_BASE_CHECKPOINT), found)) given = found;
+    WICK_TRY(write_template(config, ckpt, program_path, err));
     struct wick_meta_array tokens;
     bool embedded = wick_checkpoint_meta_array(ckpt, "tokenizer.ggml.tokens", WICK_META_STRS, &tokens, NULL) == WICK_OK;
+    if (!given && !embedded && find_tokenizer(wick_config_text(config, WICK_KEY_BASE_CHECKPOINT), found)) given = found;
     if (!given && !embedded) return WICK_OK;
-    int size = snprintf(written, written_size, "%.*s.tokenizer.json", (int)stem, program_path);
-    if (size < 0 || (size_t)size >= written_size) return wick_fail(err, WICK_INVALID_CONFIG, "export.output_name: path too long");
+    snprintf(tail, sizeof tail, "tokenizer.%s", given ? ending_of(given) : "json");
+    WICK_TRY(name_sidecar(written, written_size, program_path, tail, err));
     if (given) return copy_file(given, written, err);
     /* The program is good without it: say so and go on. */
     wick_error why;

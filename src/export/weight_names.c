@@ -69,6 +69,24 @@ static const struct names top_names[] = {
     {"output.weight", "lm_head.weight", "output.weight"},
 };
 
+/* torchtune renames parts of Meta's names, and keeps the order of rows. */
+static const struct {
+    const char *meta, *tune;
+} tune_names[] = {
+    {"attention.wq.", "attn.q_proj."}, {"attention.wk.", "attn.k_proj."}, {"attention.wv.", "attn.v_proj."}, {"attention.wo.", "attn.output_proj."},
+    {"attention.q_norm_fn.weight", "attn.q_norm.scale"}, {"attention.k_norm_fn.weight", "attn.k_norm.scale"},
+    {"attention_norm.weight", "sa_norm.scale"}, {"ffn_norm.weight", "mlp_norm.scale"}, {"feed_forward.", "mlp."}, {"norm.weight", "norm.scale"},
+};
+
+static bool tune_name(const char *meta, char *out, size_t size)
+{
+    for (size_t i = 0; i < WICK_ARRAY_SIZE(tune_names); i++) {
+        size_t n = strlen(tune_names[i].meta);
+        if (strncmp(meta, tune_names[i].meta, n) == 0) return snprintf(out, size, "%s%s", tune_names[i].tune, meta + n) > 0;
+    }
+    return snprintf(out, size, "%s", meta) > 0;
+}
+
 /* Parts that lie one below the other. */
 static const struct {
     const char *name, *whole;
@@ -101,6 +119,10 @@ bool wick_weight_name(const struct wick_weights *w, int layer, const char *name,
     const struct names *table = layer >= 0 ? layer_names : top_names;
     size_t n = layer >= 0 ? WICK_ARRAY_SIZE(layer_names) : WICK_ARRAY_SIZE(top_names);
     out[0] = 0;
+    if (w->naming == WICK_NAMING_TUNE) {
+        int begin = layer >= 0 ? snprintf(out, WICK_WEIGHT_NAME_MAX, "layers.%d.", layer) : 0;
+        return i == 0 && tune_name(name, out + begin, WICK_WEIGHT_NAME_MAX - (size_t)begin);
+    }
     for (size_t k = 0; k < n; k++) {
         const char *text = strcmp(table[k].meta, name) == 0 ? in_convention(&table[k], w->naming) : NULL;
         if (!text || i-- > 0) continue;

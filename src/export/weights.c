@@ -25,11 +25,13 @@ wick_status wick_weights_init(struct wick_weights *w, struct wick_arena *arena, 
     static const struct {
         enum wick_naming naming;
         const char *prefix;
-    } forms[] = {{WICK_NAMING_META, NULL}, {WICK_NAMING_HF, NULL}, {WICK_NAMING_HF, "model.language_model."}, {WICK_NAMING_GGUF, NULL}};
+    } forms[] = {{WICK_NAMING_TUNE, NULL}, {WICK_NAMING_META, NULL}, {WICK_NAMING_HF, NULL}, {WICK_NAMING_HF, "model.language_model."}, {WICK_NAMING_GGUF, NULL}};
     *w = (struct wick_weights){.arena = arena, .checkpoint = checkpoint, .hparams = h, .rounding = -1};
     for (size_t i = 0; i < WICK_ARRAY_SIZE(forms); i++) {
         w->naming = forms[i].naming;
         w->inner_prefix = forms[i].prefix;
+        /* torchtune's embedding has Meta's name. */
+        if (w->naming == WICK_NAMING_TUNE && !wick_weights_has(w, 0, "attention.wq.weight")) continue;
         if (wick_weights_has(w, -1, "tok_embeddings.weight")) return WICK_OK;
     }
     return wick_fail(err, WICK_INVALID_CHECKPOINT, "checkpoint: none of tok_embeddings.weight, model.embed_tokens.weight, model.language_model.embed_tokens.weight, "

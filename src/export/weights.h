@@ -7,7 +7,7 @@
 #include "graph/source.h"
 
 /* What a checkpoint calls the weights. */
-enum wick_naming { WICK_NAMING_META, WICK_NAMING_HF, WICK_NAMING_GGUF };
+enum wick_naming { WICK_NAMING_META, WICK_NAMING_HF, WICK_NAMING_GGUF, WICK_NAMING_TUNE };
 
 struct wick_weights {
     struct wick_arena *arena;
