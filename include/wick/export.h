@@ -19,6 +19,8 @@ typedef struct wick_export_options {
     const char *dump_after;        /* config, checkpoint, graph, quantize, partition, decompose, views or plan: text of that stage to `dump`; NULL: none */
     wick_log_fn dump;              /* one line a call, level INFO */
     void *dump_user;
+    wick_log_fn inform;            /* tables that debug.verbose asks for, one line a call; NULL: none */
+    void *inform_user;
     wick_log_fn log;
     void *log_user;
     wick_log_level log_level;

@@ -6,6 +6,7 @@
 #include "export/decoder.h"
 #include "export/emit.h"
 #include "export/ids.h"
+#include "export/inform.h"
 #include "export/locate.h"
 #include "export/recognize.h"
 #include "export/sidecar.h"
@@ -21,20 +22,32 @@ struct job {
     struct wick_arena arena;       /* sources and descriptions */
     struct wick_weights weights;
     struct wick_graph graph;
+    struct wick_delegation delegation;
     struct wick_pool *pool;
     char path[1024];
 };
 
 static bool wants(const struct job *job, const char *stage) { return job->options->dump && job->options->dump_after && strcmp(job->options->dump_after, stage) == 0; }
 
-static void dump_lines(const struct job *job, const struct wick_buf *text)
+static void say_lines(wick_log_fn say, void *user, const struct wick_buf *text)
 {
     for (const char *line = text->data, *end; line && *line; line = end + 1) {
         end = strchr(line, '\n');
         if (!end) break;
         *(char *)(uintptr_t)end = 0;
-        job->options->dump(job->options->dump_user, WICK_LOG_INFO, line);
+        say(user, WICK_LOG_INFO, line);
     }
+}
+
+static void dump_lines(const struct job *job, const struct wick_buf *text) { say_lines(job->options->dump, job->options->dump_user, text); }
+
+static void report_delegation(const struct job *job)
+{
+    struct wick_buf text = {0};
+    if (!job->options->inform || job->delegation.failed || !wick_config_bool(&job->config, WICK_KEY_DEBUG_VERBOSE)) return;
+    wick_delegation_print(&job->delegation, job->graph.delegate_count, &text);
+    say_lines(job->options->inform, job->options->inform_user, &text);
+    wick_buf_free(&text);
 }
 
 static void dump_graph(const struct job *job, const char *stage)
@@ -177,13 +190,18 @@ static wick_status run_stages(struct job *job, wick_export_summary *summary, wic
     if (quantized.left_name)
         wick_log_line(&job->log, WICK_LOG_WARN, "%s stays float: its columns do not divide into groups (%u of %u linears quantized)", quantized.left_name, quantized.quantized, quantized.linears);
     dump_graph(job, "quantize");
+    wick_delegation_before(&job->delegation, &job->graph);
     WICK_TRY(lower(job, err));
+    wick_delegation_after(&job->delegation, &job->graph);
     dump_graph(job, "partition");
     WICK_TRY(wick_stage_decompose(&job->graph, err));
     dump_graph(job, "decompose");
     WICK_TRY(wick_stage_views(&job->graph, err));
     dump_graph(job, "views");
+    wick_delegation_final(&job->delegation, &job->graph);
+    report_delegation(job);
     WICK_TRY(wick_stage_plan(&job->graph, &plan, err));
+    if (wick_config_bool(&job->config, WICK_KEY_DEBUG_PROFILE_MEMORY)) WICK_TRY(wick_memory_trace_write(&job->graph, &plan, "memory_profile.json", err));
     return write_program(job, &plan, &quantized, summary, err);
 }
 
@@ -200,6 +218,7 @@ wick_status wick_pipeline_run(const wick_export_options *options, const struct w
     if (status == WICK_OK) status = run_stages(&job, summary, err);
     wick_pool_destroy(job.pool);
     wick_graph_release(&job.graph);
+    wick_delegation_free(&job.delegation);
     wick_recognized_release(&job.model);
     wick_config_release(&job.config);
     wick_arena_release(&job.arena);

@@ -11,11 +11,6 @@
 
 enum { PLAN_ALIGNMENT = 16 }; /* what the original's kernels may assume */
 
-struct life {
-    uint32_t id, first, last; /* node indices, both included */
-    uint64_t bytes, offset;
-};
-
 /* The tensor whose bytes a value really uses: views lead to their input. */
 static void find_roots(const struct wick_graph *g, uint32_t *root)
 {
@@ -26,11 +21,11 @@ static void find_roots(const struct wick_graph *g, uint32_t *root)
     }
 }
 
-static void touch(const struct wick_graph *g, const uint32_t *root, struct life *lives, uint32_t id, uint32_t n)
+static void touch(const struct wick_graph *g, const uint32_t *root, struct wick_plan_life *lives, uint32_t id, uint32_t n)
 {
     const struct wick_value *v = &g->values[id];
     if (v->tag == WICK_TAG_TENSOR) {
-        struct life *life = &lives[root[id]];
+        struct wick_plan_life *life = &lives[root[id]];
         life->first = WICK_MIN(life->first, n);
         life->last = life->bytes ? WICK_MAX(life->last, n) : n;
         life->bytes = 1; /* used */
@@ -43,19 +38,19 @@ static void touch(const struct wick_graph *g, const uint32_t *root, struct life 
 
 static int by_size(const void *a, const void *b)
 {
-    const struct life *x = a, *y = b;
+    const struct wick_plan_life *x = a, *y = b;
     if (x->bytes != y->bytes) return x->bytes < y->bytes ? 1 : -1;
     return x->id < y->id ? -1 : 1; /* the same graph always gives the same plan */
 }
 
 static int by_offset(const void *a, const void *b)
 {
-    const struct life *x = *(const struct life *const *)a, *y = *(const struct life *const *)b;
+    const struct wick_plan_life *x = *(const struct wick_plan_life *const *)a, *y = *(const struct wick_plan_life *const *)b;
     return x->offset < y->offset ? -1 : x->offset > y->offset ? 1 : 0;
 }
 
 /* Tensors placed so far, placed[0..count), by offset those that live with `life`. */
-static uint64_t lowest_gap(struct life *placed, size_t count, const struct life *life, struct life **near)
+static uint64_t lowest_gap(struct wick_plan_life *placed, size_t count, const struct wick_plan_life *life, struct wick_plan_life **near)
 {
     size_t n = 0;
     for (size_t i = 0; i < count; i++)
@@ -69,9 +64,9 @@ static uint64_t lowest_gap(struct life *placed, size_t count, const struct life 
     return at;
 }
 
-static size_t collect(const struct wick_graph *g, const uint32_t *root, struct life *lives)
+static size_t collect(const struct wick_graph *g, const uint32_t *root, struct wick_plan_life *lives)
 {
-    for (uint32_t i = 0; i < g->value_count; i++) lives[i] = (struct life){.id = i, .first = UINT32_MAX};
+    for (uint32_t i = 0; i < g->value_count; i++) lives[i] = (struct wick_plan_life){.id = i, .first = UINT32_MAX};
     for (uint32_t n = 0; n < g->node_count; n++)
         for (uint32_t k = 0; !g->nodes[n].dead && k < g->nodes[n].count; k++) touch(g, root, lives, g->nodes[n].ids[k], n);
     for (uint32_t i = 0; i < g->output_count; i++) touch(g, root, lives, g->outputs[i], g->node_count);
@@ -91,7 +86,7 @@ wick_status wick_stage_plan(struct wick_graph *g, struct wick_memory_plan *plan,
 {
     size_t n = g->value_count;
     uint32_t *root = malloc(n * sizeof *root + 1);
-    struct life *lives = malloc(n * sizeof *lives + 1), **near = malloc(n * sizeof *near + 1);
+    struct wick_plan_life *lives = malloc(n * sizeof *lives + 1), **near = malloc(n * sizeof *near + 1);
     *plan = (struct wick_memory_plan){.offsets = WICK_NEW_ARRAY(&g->arena, uint64_t, n)};
     if (!root || !lives || !near || !plan->offsets) {
         free(root), free(lives), free(near);
@@ -108,6 +103,10 @@ wick_status wick_stage_plan(struct wick_graph *g, struct wick_memory_plan *plan,
         if (g->info[lives[i].id].origin == WICK_ORIGIN_STATE) plan->state_bytes += lives[i].bytes;
     }
     plan->bytes = wick_align_up(plan->bytes, PLAN_ALIGNMENT);
+    struct wick_plan_life *kept = WICK_NEW_ARRAY(&g->arena, struct wick_plan_life, count);
+    if (kept && count) memcpy(kept, lives, count * sizeof *kept);
+    plan->lives = kept;
+    plan->life_count = (uint32_t)count;
     free(root), free(lives), free(near);
-    return WICK_OK;
+    return kept ? WICK_OK : wick_fail_oom(err, count * sizeof *kept, "memory plan");
 }

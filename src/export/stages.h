@@ -21,11 +21,19 @@ wick_status wick_stage_decompose(struct wick_graph *g, wick_error *err);
 /* views.c: reshapes that need no copy share the bytes of their input. */
 wick_status wick_stage_views(struct wick_graph *g, wick_error *err);
 
+/* A planned tensor: from the node that needs its bytes first to the last one, both included (node_count: an output, or a state). */
+struct wick_plan_life {
+    uint32_t id, first, last;
+    uint64_t bytes, offset;
+};
+
 /* plan.c: where each tensor lies in the planned buffer. */
 struct wick_memory_plan {
     uint64_t *offsets;   /* by value id; WICK_NO_OFFSET: not planned (input, constant, view, no tensor) */
     uint64_t bytes;      /* of the one buffer */
     uint64_t state_bytes; /* of it, kept between calls */
+    const struct wick_plan_life *lives; /* of every planned tensor, in the graph's arena */
+    uint32_t life_count;
 };
 #define WICK_NO_OFFSET UINT64_MAX
 wick_status wick_stage_plan(struct wick_graph *g, struct wick_memory_plan *plan, wick_error *err);

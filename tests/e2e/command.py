@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The command as scripts meet it: exit statuses, result files that appear whole or not at all, what is said first. command.py WICK SOURCE WORK"""
 import fcntl
+import json
 import os
 import pathlib
 import signal
@@ -124,6 +125,27 @@ def names():
     check(path("export.output_dir=made") == "made/llama3_2.pte", "the class where there is no name")
 
 
+def debugging():
+    """debug.verbose: the table of calls, beside the results; debug.profile_memory: what lives when, and that nothing lies on what lives."""
+    options = ["-qmode", "8da4w", "-G", "32", "-X", "debug.verbose=true", "debug.profile_memory=true", f"export.output_name={work}/debug.pte"]
+    result = run("export", *EXPORT[2:], *options, cwd=work)
+    table = result.stderr.splitlines()
+    rows = {row[2].strip(): (int(row[3]), int(row[4])) for row in (line.split("\u2502") for line in table) if len(row) == 6 and row[3].strip().isdigit()}
+    total = rows.pop("Total", None)
+    check(result.returncode == 0 and total == (sum(row[0] for row in rows.values()), sum(row[1] for row in rows.values())) and total[0] == 43, f"43 linears are delegated: {total}")
+    check(f"Number of delegated nodes: {total[0]}" in table and f"Number of non-delegated nodes: {total[1]}" in table and result.stdout == f"{work}/debug.pte\n", "totals; results alone on standard output")
+    subgraphs = int(table[0].removeprefix("Total delegated subgraphs: "))
+    inside = json.loads(run("inspect", work / "debug.pte", "--json").stdout)
+    check(subgraphs == len(inside["program"]["execution_plan"][0]["delegates"]) == 25, f"{subgraphs} delegates")
+    events = json.loads((work / "memory_profile.json").read_text())["traceEvents"]
+    lives = {}
+    for event in events:
+        lives.setdefault(event["tid"], []).append((event["args"]["offset"], event["args"]["offset"] + event["dur"]))
+    apart = all(a[1] <= b[0] for spans in lives.values() for a, b in zip(sorted(spans), sorted(spans)[1:]))
+    caches = {event["name"] for event in events if event["args"]["op_name"] == "state"}
+    check(apart and len(lives) > 100 and len(caches) == 12, f"a trace of {len(lives)} calls, {len(caches)} states")
+
+
 subprocess.run(["rm", "-rf", work], check=True)
 work.mkdir(parents=True)
 statuses()
@@ -133,4 +155,5 @@ results()
 faults_first()
 other_ids()
 names()
+debugging()
 sys.exit(failed != 0)

@@ -40,6 +40,14 @@ static void dump(void *user, wick_log_level level, const char *line)
     puts(line);
 }
 
+/* Tables are for a person: they do not mix with results. */
+static void inform(void *user, wick_log_level level, const char *line)
+{
+    (void)user;
+    (void)level;
+    if (!cli_settings.quiet) fprintf(stderr, "%s\n", line);
+}
+
 /* Every key: name, type, default, choices, what it is about. */
 static int print_keys(void)
 {
@@ -119,7 +127,7 @@ static int run(const struct export_options *o)
 {
     cli_catch_interrupt(NULL, NULL);
     wick_export_options what = {.struct_size = sizeof what, .config_path = o->config, .overrides = o->overrides.items, .override_count = o->overrides.count,
-                                .threads = (unsigned)cli_settings.threads, .config_only = o->cfg != NULL, .dump_after = o->dump_after, .dump = dump, .log = cli_log,
+                                .threads = (unsigned)cli_settings.threads, .config_only = o->cfg != NULL, .dump_after = o->dump_after, .dump = dump, .inform = inform, .log = cli_log,
                                 .log_level = cli_log_level(), .progress = cli_progress};
     wick_export_summary summary;
     wick_error err = {0};
