@@ -89,18 +89,51 @@ WICK_API void wick_session_cancel(wick_session *session);
 
 /* ---- generation ---- */
 
+typedef struct wick_logit_bias {
+    int64_t id;
+    float bias; /* added to the logit; -INFINITY: never this token */
+} wick_logit_bias;
+
+/* How the next token is chosen. The chain, in this order: bias, penalties, DRY; then temperature 0 takes the highest logit; else top-n-sigma,
+ * temperature, top-k, typical, top-p, min-p, XTC (or mirostat in place of these cuts), and one draw. Fill with wick_sampling_init. */
+typedef struct wick_sampling {
+    float temperature;        /* 0.8; 0 is greedy (the lowest id wins a tie) */
+    int32_t top_k;            /* 0: off */
+    float top_p;              /* 0.9; 1: off */
+    float min_p;              /* 0: off. Keeps p >= min_p times the best p */
+    float typical_p;          /* 1: off (Meister et al., 2022) */
+    float top_n_sigma;        /* 0: off (Tang et al., 2024) */
+    float xtc_probability, xtc_threshold; /* 0, 0.1: off (p-e-w, 2024) */
+    int32_t min_keep;         /* candidates that typical, top-p, min-p and XTC leave at least; 1 */
+    int32_t mirostat;         /* 0: off; 1, 2 (Basu et al., 2021) */
+    float mirostat_tau, mirostat_eta; /* 5 bits, 0.1 */
+    float repetition_penalty; /* 1: off (Keskar et al., 2019) */
+    float presence_penalty, frequency_penalty; /* 0: off; as in OpenAI's API */
+    int32_t penalty_last_n;   /* tokens these three look back; -1: the whole sequence (default) */
+    float dry_multiplier, dry_base; /* 0: off; 1.75 (p-e-w, 2024) */
+    int32_t dry_allowed_length, dry_last_n; /* repetitions shorter than 2 go free; -1: the whole sequence */
+    const char *const *dry_breakers; /* texts no repetition reaches across: tokens that contain one. NULL: line break, colon, quote, asterisk */
+    size_t dry_breaker_count;
+    const wick_logit_bias *biases;
+    size_t bias_count;
+    uint64_t seed;
+    bool original;            /* ExecuTorch's sampler: temperature, then top-k or else top-p, with its random numbers */
+} wick_sampling;
+
+WICK_API void wick_sampling_init(wick_sampling *sampling);
+
+typedef struct wick_logprob {
+    int64_t id;
+    float logprob; /* natural logarithm of the probability before anything of the chain */
+} wick_logprob;
+
 typedef enum wick_finish { WICK_FINISH_LENGTH, WICK_FINISH_EOS, WICK_FINISH_STOP } wick_finish;
 
 typedef struct wick_generate_options {
     size_t struct_size;
     int64_t max_new_tokens; /* -1: to the end of the context */
     int64_t seq_len;        /* most tokens in the sequence, prompt included; -1: the context */
-    float temperature;      /* 0.8; 0 is greedy (the lowest id wins a tie) */
-    float top_p;            /* 0.9 */
-    float min_p;            /* 0: off */
-    int32_t top_k;          /* 0: off */
-    float repetition_penalty; /* 1: off */
-    uint64_t seed;
+    wick_sampling sampling;
     bool ignore_eos;
     const char *const *stops; /* texts that end the answer; not delivered */
     size_t stop_count;
@@ -109,6 +142,9 @@ typedef struct wick_generate_options {
     /* Called in order for each step; returning false stops (CANCELLED). NULL: none. */
     bool (*on_logits)(void *user, const float *logits, size_t count);
     bool (*on_token)(void *user, int64_t id);
+    /* The chosen token and the `top_logprobs` most likely ones (fewer in a small vocabulary), before on_token; valid during the call. */
+    bool (*on_logprobs)(void *user, wick_logprob chosen, const wick_logprob *top, size_t top_count);
+    int32_t top_logprobs;   /* 0..64 */
     bool (*on_text)(void *user, const char *text, size_t size); /* whole UTF-8 characters; needs a tokenizer */
     void *user;
 } wick_generate_options;

@@ -178,9 +178,16 @@ void wick_session_cancel(wick_session *session) { wick_instance_cancel(session->
 
 /* ---- generation ---- */
 
+void wick_sampling_init(wick_sampling *sampling)
+{
+    *sampling = (wick_sampling){.temperature = 0.8f, .top_p = 0.9f, .typical_p = 1, .xtc_threshold = 0.1f, .min_keep = 1, .mirostat_tau = 5, .mirostat_eta = 0.1f, .repetition_penalty = 1,
+                                .penalty_last_n = -1, .dry_base = 1.75f, .dry_allowed_length = 2, .dry_last_n = -1};
+}
+
 void wick_generate_options_init(wick_generate_options *options)
 {
-    *options = (wick_generate_options){.struct_size = sizeof *options, .max_new_tokens = -1, .seq_len = -1, .temperature = 0.8f, .top_p = 0.9f, .repetition_penalty = 1};
+    *options = (wick_generate_options){.struct_size = sizeof *options, .max_new_tokens = -1, .seq_len = -1};
+    wick_sampling_init(&options->sampling);
 }
 
 wick_status wick_generate(wick_session *session, const wick_tokenizer *tokenizer, const int64_t *prompt, size_t prompt_count, const wick_generate_options *options,

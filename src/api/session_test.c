@@ -182,7 +182,7 @@ static void generation_ends_when_told(void **state)
     int left = 3;
     make_ids(prompt, PROMPT, 512);
     wick_generate_options_init(&options);
-    options.temperature = 0;
+    options.sampling.temperature = 0;
     options.ignore_eos = true;
     options.max_new_tokens = 5;
     WICK_ASSERT_OK(wick_generate(session, NULL, prompt, PROMPT, &options, &stats, &err), &err);

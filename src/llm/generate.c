@@ -1,6 +1,7 @@
 /* llm/generate.c - prefill -> decode -> sample -> detokenize -> stop, one token after the other. */
 #include "llm/generate.h"
 
+#include "llm/logprobs.h"
 #include "llm/sample.h"
 #include "llm/stop.h"
 
@@ -12,6 +13,7 @@ struct generation {
     struct wick_sampler sampler;
     struct wick_tok_stream stream;
     struct wick_stops stops;
+    struct wick_logprobs logprobs;
     struct wick_buf piece, text; /* scratch: what a token adds, what may go to the user */
     uint64_t sampling_ns;
     wick_error *err;
@@ -75,6 +77,7 @@ static wick_status choose(struct generation *g, int64_t *id)
     int32_t chosen = 0;
     uint64_t begin = wick_now_ns();
     if (o->on_logits && !o->on_logits(o->user, g->s->logits, (size_t)g->s->metadata.vocab_size)) return cancelled(g);
+    if (o->on_logprobs) wick_logprobs_take(&g->logprobs, g->s->logits);
     wick_status status = wick_sampler_choose(&g->sampler, g->s->logits, g->s->tokens, g->s->position, &chosen, g->err);
     g->sampling_ns += wick_now_ns() - begin;
     *id = chosen;
@@ -91,6 +94,7 @@ static wick_status decode(struct generation *g)
         WICK_TRY(choose(g, &id));
         if (step == 0) g->stats->first_token_ms = wick_wall_ms();
         g->stats->generated_tokens++;
+        if (o->on_logprobs && !o->on_logprobs(o->user, wick_logprobs_of(&g->logprobs, id), g->logprobs.top, g->logprobs.top_count)) return cancelled(g);
         if (o->on_token && !o->on_token(o->user, id)) return cancelled(g);
         bool forced = (size_t)step < o->forced_count;
         if (!o->ignore_eos && !forced && is_eos(g, id)) {
@@ -109,13 +113,40 @@ static wick_status decode(struct generation *g)
     return end_text(g);
 }
 
+static bool contains(struct wick_str text, struct wick_str part)
+{
+    for (size_t i = 0; part.size && i + part.size <= text.size; i++)
+        if (memcmp(text.data + i, part.data, part.size) == 0) return true;
+    return false;
+}
+
+/* Tokens whose text holds a breaker. */
+static wick_status find_breakers(struct generation *g, struct wick_arena *temp)
+{
+    static const char *const usual[] = {"\n", ":", "\"", "*"};
+    const wick_sampling *o = &g->options->sampling;
+    const char *const *texts = o->dry_breakers ? o->dry_breakers : usual;
+    size_t count = o->dry_breakers ? o->dry_breaker_count : WICK_ARRAY_SIZE(usual);
+    int32_t n = g->sampler.vocab_size;
+    g->sampler.breakers = WICK_NEW_ARRAY(temp, bool, (size_t)n);
+    if (!g->sampler.breakers) return wick_fail_oom(g->err, (size_t)n, "DRY");
+    for (int32_t id = 0; id < n; id++) {
+        g->piece.size = 0;
+        g->sampler.breakers[id] = false;
+        if (wick_tok_decode(g->tok, &id, 1, WICK_TOK_CONTINUE, &g->piece, NULL) != WICK_OK) continue;
+        for (size_t i = 0; i < count && !g->sampler.breakers[id]; i++)
+            g->sampler.breakers[id] = contains((struct wick_str){g->piece.data, g->piece.size}, wick_str_of(texts[i]));
+    }
+    return WICK_OK;
+}
+
 static wick_status judge(const wick_generate_options *o, size_t prompt_count, wick_error *err)
 {
     if (o->struct_size != sizeof *o) return wick_fail(err, WICK_INVALID_ARGUMENT, "wick_generate_options: not made by wick_generate_options_init");
     if (prompt_count == 0) return wick_fail(err, WICK_INVALID_ARGUMENT, "the prompt has no tokens");
     if (prompt_count > INT32_MAX) return wick_fail(err, WICK_CONTEXT_FULL, "prompt too long (%zu tokens)", prompt_count);
-    if (!(o->temperature >= 0) || !(o->top_p > 0 && o->top_p <= 1) || !(o->min_p >= 0 && o->min_p < 1) || !(o->repetition_penalty > 0) || o->top_k < 0)
-        return wick_fail(err, WICK_INVALID_ARGUMENT, "sampling: temperature >= 0, 0 < top-p <= 1, 0 <= min-p < 1, top-k >= 0 and repetition penalty > 0 are wanted");
+    if (o->top_logprobs < 0 || o->top_logprobs > WICK_MOST_LOGPROBS)
+        return wick_fail(err, WICK_INVALID_ARGUMENT, "top_logprobs: %d is not in 0..%d", (int)o->top_logprobs, WICK_MOST_LOGPROBS);
     return WICK_OK;
 }
 
@@ -124,12 +155,9 @@ wick_status wick_llm_generate(struct wick_llm_session *s, const struct wick_tok 
 {
     struct generation g = {.s = s, .tok = tok, .options = options, .stats = stats, .stops = {.strings = options->stops, .count = options->stop_count}, .err = err};
     WICK_TRY(judge(options, prompt_count, err));
-    WICK_TRY(wick_sampler_init(&g.sampler, (int32_t)s->metadata.vocab_size, options->seed, temp, err));
-    g.sampler.temperature = options->temperature;
-    g.sampler.top_p = options->top_p;
-    g.sampler.min_p = options->min_p;
-    g.sampler.top_k = options->top_k;
-    g.sampler.repetition_penalty = options->repetition_penalty;
+    WICK_TRY(wick_sampler_init(&g.sampler, &options->sampling, (int32_t)s->metadata.vocab_size, (int32_t)s->metadata.max_context_len, temp, err));
+    if (options->sampling.dry_multiplier > 0 && tok) WICK_TRY(find_breakers(&g, temp));
+    if (options->on_logprobs) WICK_TRY(wick_logprobs_init(&g.logprobs, (int32_t)s->metadata.vocab_size, options->top_logprobs, temp, err));
     if (tok) wick_tok_stream_init(&g.stream, tok, WICK_TOK_SKIP_SPECIAL | WICK_TOK_CONTINUE);
     uint64_t run_before = s->run_ns, begin = wick_now_ns();
     stats->prompt_tokens = (int64_t)prompt_count;

@@ -100,7 +100,7 @@ static bool run_case(const char *name, const json_t *entry)
     if (good) {
         wick_generate_options options;
         wick_generate_options_init(&options);
-        options.temperature = 0;
+        options.sampling.temperature = 0;
         options.max_new_tokens = (int64_t)token_count;
         options.forced = tokens;
         options.forced_count = token_count;
@@ -206,7 +206,7 @@ static int run_smollm2(void)
         struct steps s = {.steps = json_object_get(entry, "steps"), .largest = json_number_value(json_object_get(entry, "max_abs_logit"))};
         wick_generate_options options;
         wick_generate_options_init(&options);
-        options.temperature = 0;
+        options.sampling.temperature = 0;
         options.max_new_tokens = (int64_t)token_count;
         options.forced = tokens;
         options.forced_count = token_count;

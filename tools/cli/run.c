@@ -1,7 +1,5 @@
 /* tools/cli/run.c - wick run: generate text, or ids, from a prompt. */
-#include "cli.h"
-
-#include "wick/llm.h"
+#include "sampling.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,8 +11,8 @@
 
 struct run_options {
     const char *prompt, *prompt_file, *chat, *system, *tokens, *tokenizer, *stats, *logits, *forced, *numerics;
-    int64_t bos, max_new, seq_len, top_k, seed;
-    double temperature, top_p, min_p, penalty;
+    int64_t bos, max_new, seq_len;
+    struct cli_sampling sampling;
     bool no_special, ignore_eos, echo, no_echo, warmup, no_fuse;
     struct cli_list stops, data;
 };
@@ -24,6 +22,7 @@ struct run {
     wick_model *model;
     wick_tokenizer *tokenizer;
     wick_session *session;
+    wick_sampling sampling;
     wick_id_list prompt;
     int64_t *forced;
     size_t forced_count;
@@ -93,7 +92,7 @@ static int check_usage(const struct run_options *o, size_t programs)
         return cli_usage_error("--stats: '%s' is none of text, none, json", o->stats);
     if (o->numerics && strcmp(o->numerics, "fast") != 0 && strcmp(o->numerics, "reproducible") != 0)
         return cli_usage_error("--numerics: '%s' is neither fast nor reproducible", o->numerics);
-    if (o->max_new < -1 || o->seq_len < -1 || o->top_k < 0 || o->top_k > INT32_MAX) return cli_usage_error("run: negative lengths or counts");
+    if (o->max_new < -1 || o->seq_len < -1) return cli_usage_error("run: negative lengths");
     return -1;
 }
 
@@ -212,13 +211,7 @@ static int generate(struct run *r)
     wick_generate_options_init(&options);
     options.max_new_tokens = o->max_new;
     options.seq_len = o->seq_len;
-    options.temperature = (float)o->temperature;
-    options.top_p = (float)o->top_p;
-    options.min_p = (float)o->min_p;
-    options.top_k = (int32_t)o->top_k;
-    options.repetition_penalty = (float)o->penalty;
-    options.seed = o->seed >= 0 ? (uint64_t)o->seed : wall_ms() * 1000003u ^ (uint64_t)getpid();
-    if (cli_settings.verbose) fprintf(stderr, "wick: seed %" PRIu64 "\n", options.seed);
+    options.sampling = r->sampling;
     options.ignore_eos = o->ignore_eos;
     options.stops = o->stops.items;
     options.stop_count = o->stops.count;
@@ -247,9 +240,10 @@ static int generate(struct run *r)
 
 int wick_command_run(int argc, char **argv)
 {
-    struct run r = {.o = {.bos = -1, .max_new = -1, .seq_len = -1, .seed = -1, .temperature = 0.8, .top_p = 0.9, .penalty = 1}};
+    struct run r = {.o = {.bos = -1, .max_new = -1, .seq_len = -1}};
     struct run_options *o = &r.o;
     struct cli_list rest = {0};
+    cli_sampling_init(&o->sampling);
     const struct cli_option options[] = {
         {"--prompt", 'p', CLI_TEXT, &o->prompt, "TEXT", "text to go on from"},
         {"--prompt-file", 0, CLI_TEXT, &o->prompt_file, "FILE", "the same from a file (-: standard input)"},
@@ -261,12 +255,7 @@ int wick_command_run(int argc, char **argv)
         {"--no-special", 0, CLI_FLAG, &o->no_special, NULL, "special tokens in the prompt are plain text"},
         {"--max-new-tokens", 'n', CLI_INT, &o->max_new, "N", "default: to the end of the context"},
         {"--seq-len", 0, CLI_INT, &o->seq_len, "N", "most tokens, prompt included"},
-        {"--temperature", 't', CLI_REAL, &o->temperature, "T", "0 is greedy (default 0.8)"},
-        {"--top-p", 0, CLI_REAL, &o->top_p, "P", "default 0.9"},
-        {"--top-k", 0, CLI_INT, &o->top_k, "K", "default 0: off"},
-        {"--min-p", 0, CLI_REAL, &o->min_p, "P", "default 0: off"},
-        {"--repetition-penalty", 0, CLI_REAL, &o->penalty, "R", "default 1: off"},
-        {"--seed", 0, CLI_INT, &o->seed, "S", "default: from the clock (-v shows it)"},
+        CLI_SAMPLING_OPTIONS(&o->sampling),
         {"--stop", 0, CLI_LIST, &o->stops, "STR", "text that ends the answer (repeatable)"},
         {"--ignore-eos", 0, CLI_FLAG, &o->ignore_eos, NULL, "go on past the end of the answer"},
         {"--ptd", 0, CLI_LIST, &o->data, "FILE", "data file with external weights"},
@@ -282,6 +271,7 @@ int wick_command_run(int argc, char **argv)
     int code = cli_parse(cli_find("run"), options, sizeof options / sizeof options[0], argc, argv, &rest,
                          "wick run smollm2.pte --chat 'What is the capital of France?' --temperature 0");
     if (code < 0) code = check_usage(o, rest.count);
+    if (code < 0) code = cli_sampling_apply(&o->sampling, &r.sampling);
     if (code >= 0) return code;
     r.ids_only = o->tokens != NULL;
     if (set_up(&r, rest.items[0]) != WICK_OK) code = cli_fail(&r.err);
@@ -297,5 +287,6 @@ int wick_command_run(int argc, char **argv)
     wick_model_unref(r.model);
     wick_tokenizer_close(r.tokenizer);
     cli_list_free(&rest), cli_list_free(&o->stops), cli_list_free(&o->data);
+    cli_sampling_free(&o->sampling);
     return code;
 }
