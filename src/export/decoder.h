@@ -38,11 +38,21 @@ struct wick_model_build {
     float cache_scale;    /* WICK_CACHE_INT8_STATIC */
     struct wick_prequantized prequantized;
     bool hadamard_w2;     /* a Hadamard transform before w2: the weights of w2 are rotated */
+    int most_tokens;      /* the largest number of tokens of any call, whatever `tokens` is */
+    int sink, sink_window; /* every layer keeps the first `sink` positions and a window; sink_window 0: no */
+    const int *local_global; /* windows of layers, repeated; 0: all positions */
+    int local_global_count;
+    bool expand_rope;     /* rope tables hold a row for every head */
+    int32_t *input_ids, *output_ids; /* old id of each kept id; counts 0: all are kept */
+    int input_id_count, output_id_count;
     wick_error *err;
 };
 
 /* Fills in what a configuration says about numbers: from dtype to hadamard_w2. */
 void wick_model_build_numbers(struct wick_model_build *build, const struct wick_config *config);
+
+/* Fills in what it says about attention and vocabulary, once tokens, context, kv_cache and hparams are set. Lists live in the arena. */
+wick_status wick_model_build_options(struct wick_model_build *build, const struct wick_config *config, struct wick_arena *arena, wick_error *err);
 
 /* Builds: tokens (1, S) i64 [, input_pos (1) i64] -> logits (1, vocab) or (1, S, vocab) in the build's dtype. Failures stick in g. */
 wick_status wick_decoder_build(struct wick_graph *g, const struct wick_model_build *build);

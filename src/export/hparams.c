@@ -11,7 +11,7 @@
 void wick_hparams_init(struct wick_hparams *h)
 {
     *h = (struct wick_hparams){.dim = 4096, .n_layers = 1, .n_heads = 32, .vocab_size = 512, .multiple_of = 256, .norm_eps = 1e-5, .rope_theta = 10000.0, .partial_rotary_factor = 1,
-                               .qk_norm_affine = true, .scale_query_by = 1, .yarn_beta_fast = 32, .yarn_beta_slow = 1, .yarn_truncate = true, .rope_scale_factor = 8, .low_freq_factor = 1, .high_freq_factor = 4,
+                               .qk_norm_affine = true, .embedding_scale_factor = 1, .scale_query_by = 1, .yarn_beta_fast = 32, .yarn_beta_slow = 1, .yarn_truncate = true, .rope_scale_factor = 8, .low_freq_factor = 1, .high_freq_factor = 4,
                                .num_experts = 8, .num_activated_experts = 2, .moe_route_scale = 1, .linear_conv_kernel_dim = 4};
 }
 
@@ -53,6 +53,11 @@ static const struct {
     {"scale_query_by", REAL, offsetof(struct wick_hparams, scale_query_by)},
     {"act_fn", ACTIVATION, offsetof(struct wick_hparams, act_fn)},
     {"use_q_gate", FLAG, offsetof(struct wick_hparams, use_q_gate)},
+    {"use_attn_o_gate", FLAG, offsetof(struct wick_hparams, use_attn_o_gate)},
+    {"use_attn_o_norm", FLAG, offsetof(struct wick_hparams, use_attn_o_norm)},
+    {"use_residual_gate", FLAG, offsetof(struct wick_hparams, use_residual_gate)},
+    {"use_ffn_learnable_scales", FLAG, offsetof(struct wick_hparams, use_ffn_learnable_scales)},
+    {"num_kv_shared_layers", INT, offsetof(struct wick_hparams, num_kv_shared_layers)},
     {"layer_types", LAYERS, 0},
     {"moe", FLAG, offsetof(struct wick_hparams, moe)},
     {"num_experts", INT, offsetof(struct wick_hparams, num_experts)},
@@ -73,8 +78,7 @@ static const struct {
 
 /* Keys that describe the tokenizer or the training only, and keys whose one value this build has. */
 static const char *const without_effect[] = {"bos_idx", "eos_idx", "bos_count", "eos_count", "max_seq_len", "max_context_len", "max_batch_size", "device", "norm_type", NULL};
-static const char *const needs_false[] = {"use_attn_o_gate", "use_attn_o_norm",
-                                          "use_residual_gate", "use_ffn_learnable_scales", "post_attention_norm", "post_ffn_norm", NULL};
+static const char *const needs_false[] = {"post_attention_norm", "post_ffn_norm", NULL};
 
 static bool in_list(const char *name, const char *const *list)
 {
@@ -237,6 +241,8 @@ wick_status wick_hparams_finish(struct wick_hparams *h, wick_error *err)
     if (h->n_heads % h->n_kv_heads) return wick_fail(err, WICK_INVALID_CONFIG, "n_heads %lld is no multiple of n_kv_heads %lld", (long long)h->n_heads, (long long)h->n_kv_heads);
     if (h->layer_kind_count && h->layer_kind_count < h->n_layers)
         return wick_fail(err, WICK_INVALID_CONFIG, "layer_types has %d entries, the model %lld layers", h->layer_kind_count, (long long)h->n_layers);
+    if (h->num_kv_shared_layers < 0 || h->num_kv_shared_layers >= h->n_layers)
+        return wick_fail(err, WICK_INVALID_CONFIG, "num_kv_shared_layers %lld leaves none of %lld layers with keys and values", (long long)h->num_kv_shared_layers, (long long)h->n_layers);
     WICK_TRY(finish_rope(h, err));
     if (h->head_dim % 2) return wick_fail(err, WICK_INVALID_CONFIG, "head_dim %lld is odd", (long long)h->head_dim);
     if (!(h->norm_eps > 0) || !(h->rope_theta > 0)) return wick_fail(err, WICK_INVALID_CONFIG, "norm_eps and rope_theta must be positive");

@@ -42,6 +42,15 @@ struct wick_hparams {
     bool use_qk_norm, qk_norm_before_rope, qk_norm_affine;
     double scale_query_by;     /* of q after its norm; without that norm it has no effect */
     bool use_q_gate, use_attn_o_gate, use_attn_o_norm, use_residual_gate, use_ffn_learnable_scales;
+    bool post_attention_norm, post_ffn_norm; /* norms of what each half adds */
+    double embedding_scale_factor;     /* of the embedded tokens */
+    double attention_multiplier;       /* of q k^T; 0: 1 / sqrt(head_dim) */
+    double attn_logit_softcapping, final_logit_softcapping; /* tanh(x / cap) * cap of scores and logits; 0: none */
+    double residual_multiplier;        /* of what each half adds; 0: 1 */
+    double logits_scaling;             /* logits are divided by it; 0: 1 */
+    int32_t layer_windows[WICK_LAYERS_MAX]; /* positions back that a layer sees, its own included; 0: all */
+    uint8_t layer_no_rope[WICK_LAYERS_MAX]; /* 1: the layer does not turn */
+    double local_rope_theta;           /* base of layers with a window; 0: the same */
     int64_t num_kv_shared_layers; /* the last layers, which read the cache of the one before them */
     bool attention_qkv_bias, attention_output_bias, mlp_bias;
     uint8_t layer_kinds[WICK_LAYERS_MAX]; /* enum wick_layer_kind */

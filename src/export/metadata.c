@@ -124,6 +124,7 @@ wick_status wick_metadata_make(struct wick_metadata *m, const struct wick_config
     add_bool(m, "use_kv_cache", wick_config_bool(config, WICK_KEY_MODEL_USE_KV_CACHE));
     add_bool(m, "use_sdpa_with_kv_cache", wick_config_bool(config, WICK_KEY_MODEL_USE_SDPA_WITH_KV_CACHE));
     add_bool(m, "enable_dynamic_shape", wick_config_bool(config, WICK_KEY_MODEL_ENABLE_DYNAMIC_SHAPE));
+    if (h->num_kv_shared_layers > 0) add_int(m, "get_num_kv_shared_layers", h->num_kv_shared_layers);
     const char *given = wick_config_text(config, WICK_KEY_BASE_METADATA);
     if (given && *given) WICK_TRY(add_given(m, given, &has_bos, &has_eos, err));
     WICK_TRY(add_special(m, config, ckpt, has_bos, has_eos, err));

@@ -100,6 +100,7 @@ static wick_status build_graph(struct job *job, wick_error *err)
                                      .moe_quantized = wick_config_bool(c, WICK_KEY_MODEL_USE_MOE_QUANTIZED_OP),
                                      .moe_group = (int)wick_config_int(c, WICK_KEY_QUANTIZATION_GROUP_SIZE), .err = err};
     wick_model_build_numbers(&build, c);
+    WICK_TRY(wick_model_build_options(&build, c, &job->arena, err));
     WICK_TRY(family->build(&job->graph, &build));
     if (!wick_config_bool(c, WICK_KEY_MODEL_ENABLE_DYNAMIC_SHAPE) || build.tokens < 2) return WICK_OK;
     /* Built again for fewer tokens: what differs is dynamic. */

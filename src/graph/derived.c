@@ -10,6 +10,7 @@ struct derived {
     size_t blocks; /* transposed */
     size_t first;  /* column, or first row */
     float (*f)(float);
+    const int32_t *ids; /* picked */
 };
 
 static wick_status cannot_produce(struct wick_source *source, const struct wick_production *to, wick_error *err)
@@ -154,6 +155,28 @@ struct wick_source *wick_source_row_range(struct wick_arena *arena, struct wick_
     if (!source) return NULL;
     ((struct derived *)source->data)->first = first;
     source->rows = range_rows;
+    return source;
+}
+
+/* ---- picked rows ---- */
+
+static wick_status picked_rows(struct wick_source *source, size_t first, size_t count, float *out, wick_error *err)
+{
+    const struct derived *d = source->data;
+    size_t columns = wick_source_columns(source);
+    for (size_t i = 0; i < count; i++) WICK_TRY(d->parts[0]->rows(d->parts[0], (size_t)d->ids[first + i], 1, out + i * columns, err));
+    return WICK_OK;
+}
+
+struct wick_source *wick_source_picked(struct wick_arena *arena, struct wick_source *matrix, const int32_t *ids, size_t count)
+{
+    if (!matrix || matrix->shape.rank != 2 || count == 0 || count > INT32_MAX) return NULL;
+    for (size_t i = 0; i < count; i++)
+        if (ids[i] < 0 || (size_t)ids[i] >= rows_of(matrix)) return NULL;
+    struct wick_source *source = make(arena, &matrix, 1, 2, (const int32_t[]){(int32_t)count, matrix->shape.sizes[1]});
+    if (!source) return NULL;
+    ((struct derived *)source->data)->ids = ids;
+    source->rows = picked_rows;
     return source;
 }
 

@@ -12,6 +12,8 @@ struct wick_source *wick_source_column(struct wick_arena *arena, struct wick_sou
 struct wick_source *wick_source_transposed(struct wick_arena *arena, struct wick_source *matrix, size_t count);
 /* Rows [first, first + count) of a matrix. */
 struct wick_source *wick_source_row_range(struct wick_arena *arena, struct wick_source *matrix, size_t first, size_t count);
+/* Rows `ids` of a matrix, in that order; the list is kept by pointer. */
+struct wick_source *wick_source_picked(struct wick_arena *arena, struct wick_source *matrix, const int32_t *ids, size_t count);
 /* The same numbers under another shape, whose first size divides the rows: (E * F, D) as (E, F, D). dtype stays. */
 struct wick_source *wick_source_shaped(struct wick_arena *arena, struct wick_source *source, int rank, const int32_t *sizes);
 /* f(x) of each element, computed in float: y = exp(x) negated and the like. */

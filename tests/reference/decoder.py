@@ -15,6 +15,7 @@ DEFAULTS = {
     "rope": None,                 # ("linear", factor), ("dynamic", factor, trained), ("yarn", factor, trained), ("longrope", short, long, trained, longest)
     "context": 64,                # of the program: what chooses between a rope's factors
     "output_bias": False, "mlp_bias": False,
+    "sink": None,                 # (s, w): the first s positions and a window of w are seen; positions turn as their slots of a ring of 2w lie
     "windows": None,              # per layer: how many positions back a query sees, itself included; 0: all
     "local_theta": None,          # base of rope in layers with a window
     "no_rope": (),                # layers that do not turn
@@ -99,7 +100,12 @@ def attention(p, w, layer, x, kept):
     window = p["windows"][layer] if p["windows"] else 0
     local = bool(window and p["local_theta"])
     theta, positions = p["local_theta"] if local else p["rope_theta"], np.arange(n)
-    turn = (lambda y: y) if layer in p["no_rope"] else (lambda y: rotate(y, positions, p, theta, not local))
+    if p["sink"]:
+        sink, window = p["sink"]
+        places = np.where(positions < sink, positions, sink + (positions - sink) % (2 * window))
+    else:
+        sink, places = 0, positions
+    turn = (lambda y: y) if layer in p["no_rope"] else (lambda y: rotate(y, places, p, theta, not local))
     shared = p["num_kv_shared_layers"] and layer >= p["n_layers"] - p["num_kv_shared_layers"]
 
     def place(y, name, scale):
@@ -123,7 +129,7 @@ def attention(p, w, layer, x, kept):
     if p["attention_cap"]:
         scores = np.tanh(scores / p["attention_cap"]) * p["attention_cap"]
     back = positions[:, None] - positions[None, :]
-    scores = np.where((back >= 0) & ((back < window) | (window == 0)), scores, -np.inf)
+    scores = np.where((back >= 0) & ((back < window) | (window == 0) | (positions[None, :] < sink)), scores, -np.inf)
     scores = np.exp(scores - scores.max(-1, keepdims=True))
     y = np.einsum("hst,thd->shd", scores / scores.sum(-1, keepdims=True), v)
     if p["use_attn_o_norm"]:

@@ -7,15 +7,18 @@ from weights import joined
 TINY = {"dim": 64, "hidden_dim": 96, "n_heads": 4, "n_kv_heads": 2, "n_layers": 2, "vocab_size": 160}
 HALVES = {"use_hf_rope": True}
 # Keys of the reference that no params.json has: such cases are only written by Hugging Face's names.
-BEYOND = ("rope", "output_bias", "mlp_bias", "windows", "local_theta", "no_rope", "sandwich", "embedding_scale", "query_scale", "attention_cap",
+BEYOND = ("rope", "output_bias", "mlp_bias", "windows", "local_theta", "sink", "no_rope", "sandwich", "embedding_scale", "query_scale", "attention_cap",
           "logit_cap", "moe_group")
 
 
 class Case:
     """name; params of decoder.forward; meta: the class to export Meta's names by, or None; hf: config.json's own keys, or None; rewrite: what becomes of
-    the Hugging Face weights; own_names: see weights.hf_weights; options: more of the export's options; context, prompt: lengths."""
+    the Hugging Face weights; own_names: see weights.hf_weights; options: more of the export's options; context, prompt, chunk: lengths, chunk the largest
+    of a call; forms: those of reference.py that are made, or None for all; kept_ids: (input, output) ids of a pruned vocabulary, either may be None."""
 
-    def __init__(self, name, params, meta=None, hf=None, rewrite=None, own_names=None, options=(), context=64, prompt=9):
+    def __init__(self, name, params, meta=None, hf=None, rewrite=None, own_names=None, options=(), context=64, prompt=9, chunk=512, forms=None,
+                 kept_ids=(None, None)):
+        self.chunk, self.forms, self.kept_ids = chunk, forms, kept_ids
         self.name, self.params, self.meta, self.hf = name, {**TINY, **params, "context": context}, meta, hf
         self.rewrite, self.own_names, self.options, self.context, self.prompt = rewrite, own_names, list(options), context, prompt
 
@@ -74,7 +77,36 @@ def phi():
     yield Case("phi_3_mini", HALVES, None, {"model_type": "phi3"}, rewrite=joined)
 
 
-FILES = [llama, qwen, phi, hybrid]
+def variants():
+    """What the original's params.json and configuration have beyond the families."""
+    norms = {"use_qk_norm": True}
+    yield Case("qk norm after rope", {**norms, "scale_query_by": 1.7}, "llama3")
+    yield Case("qk norm without weights", {**norms, "qk_norm_affine": False, "qk_norm_before_rope": True, "scale_query_by": 0.6}, "llama3")
+    yield Case("gates of attention", {"use_attn_o_gate": True, "use_attn_o_norm": True, "use_q_gate": True,
+                                      "extra_weights": lambda layer: {"attention.og.weight": (64, 64)}}, "llama3")
+    yield Case("gated residuals", {"use_residual_gate": True, "use_ffn_learnable_scales": True,
+                                   "extra_weights": lambda layer: {"add_attn.gate": (64,), "add_ffn.gate": (64,), "post_ffn_norm.weight": (64,)}}, "llama3")
+    yield Case("unit offsets, gelu", {"rms_norm_add_unit_offset": True, "act_fn": "gelu"}, "llama3")
+    yield Case("a layer without attention", {"layer_types": ["full_attention", "skip_attention"]}, "llama3")
+    for halves in (False, True):
+        yield Case(f"shared keys and values, {'halves' if halves else 'pairs'}", {"n_layers": 4, "num_kv_shared_layers": 2, "use_hf_rope": halves}, "llama3")
+    cached = ("kv", "sdpa", "sdpa_xnn", "static")
+    for sink, window in ((4, 8), (0, 8)):
+        yield Case(f"attention sink {sink},{window}", {"sink": (sink, window)}, "llama3", options=[f"model.use_attention_sink='{sink},{window}'"],
+                   prompt=41, chunk=9, forms=cached)
+    # Calls within the window, calls that want a larger ring, and a ring that is the whole context.
+    for chunk in (9, 24, 64):
+        yield Case(f"local and global, chunks of {chunk}", {"windows": [8, 0]}, "llama3", options=["model.local_global_attention=[8,0]"],
+                   prompt=41, chunk=chunk, forms=cached)
+    yield Case("rope table of every head", {"n_kv_heads": 4}, "llama3", options=["model.expand_rope_table=true"])
+    some, odd = list(range(3, 60)), list(range(1, 160, 2))
+    yield Case("pruned ids", {"tied": True}, "llama3", options=["model.input_prune_map={folder}/input.json", "model.output_prune_map={folder}/output.json"],
+               kept_ids=(some, odd))
+    yield Case("pruned ids, all logits", {}, "llama3", options=["model.output_prune_map={folder}/output.json", "debug.generate_full_logits=true"],
+               kept_ids=(None, odd))
+
+
+FILES = [llama, variants, qwen, phi, hybrid]
 
 
 def cases():

@@ -1,6 +1,8 @@
 /* export/decoder/attention.c - grouped-query attention of one layer. */
 #include "export/decoder/parts.h"
 
+#include <math.h>
+
 /* The norm of a head's vector (.., D), q or k. */
 static uint32_t head_norm(struct wick_decoder *d, int layer, const char *name, uint32_t x)
 {
@@ -21,7 +23,7 @@ static uint32_t place(struct wick_decoder *d, int layer, uint32_t x, int64_t hea
         x = wick_decoder_split_heads(d, x, heads);
         x = is_q ? q_norm(d, layer, x) : head_norm(d, layer, "attention.k_norm_fn", x);
     }
-    x = wick_decoder_rotate(d, x, heads);
+    x = wick_decoder_rotate(d, layer, x, heads);
     if (h->use_qk_norm && !h->qk_norm_before_rope) x = is_q ? q_norm(d, layer, x) : head_norm(d, layer, "attention.k_norm_fn", x);
     return x;
 }
@@ -41,19 +43,45 @@ static uint32_t queries(struct wick_decoder *d, int layer, uint32_t x, uint32_t 
     return wick_graph_call(g, "aten::view_copy.out", 2, wick_decoder_rows(d, both, 3, wick_graph_int(g, 0), middle), flat);
 }
 
+/* q times what makes 1/sqrt(D), which attention multiplies by, the model's own factor. */
+static uint32_t scaled_query(struct wick_decoder *d, uint32_t q)
+{
+    double factor = d->h->attention_multiplier * sqrt((double)d->h->head_dim);
+    if (!(d->h->attention_multiplier > 0) || fabs(factor - 1) < 1e-9) return q;
+    return wick_graph_call(d->g, "aten::mul.Scalar_out", 2, q, wick_graph_double(d->g, factor));
+}
+
+/* Whether the layer attends over the keys and values of a layer before it. */
+static bool shares(const struct wick_hparams *h, int layer) { return h->num_kv_shared_layers > 0 && layer >= h->n_layers - h->num_kv_shared_layers; }
+
+/* What may follow the mixture (1, S, H * D): a norm of each head, gates by the layer's input and by the query projection. */
+static uint32_t gated(struct wick_decoder *d, int layer, uint32_t mixed, uint32_t x, uint32_t q_gate)
+{
+    struct wick_graph *g = d->g;
+    const struct wick_hparams *h = d->h;
+    int64_t rows = h->n_heads * h->head_dim;
+    if (h->use_attn_o_norm) mixed = wick_decoder_scaleless_norm(d, mixed);
+    mixed = wick_graph_call(g, "aten::view_copy.out", 2, mixed, wick_graph_ints(g, 3, (int64_t)1, (int64_t)-1, rows));
+    if (h->use_attn_o_gate) {
+        uint32_t gate = wick_decoder_linear(d, layer, "attention.og", x, rows, h->dim, false);
+        mixed = wick_graph_call(g, "aten::mul.out", 2, wick_graph_call(g, "aten::sigmoid.out", 1, gate), mixed);
+    }
+    return q_gate == WICK_NO_VALUE ? mixed : wick_graph_call(g, "aten::mul.out", 2, mixed, wick_graph_call(g, "aten::sigmoid.out", 1, q_gate));
+}
+
 uint32_t wick_decoder_attention(struct wick_decoder *d, int layer, uint32_t x)
 {
     const struct wick_hparams *h = d->h;
     int64_t q_rows = h->n_heads * h->head_dim, kv_rows = h->n_kv_heads * h->head_dim;
     wick_graph_scope(d->g, "layers.%d.attention", layer);
-    uint32_t gate, q = queries(d, layer, x, &gate);
-    uint32_t k = wick_decoder_linear(d, layer, "attention.wk", x, kv_rows, h->dim, h->attention_qkv_bias);
-    uint32_t v = wick_decoder_linear(d, layer, "attention.wv", x, kv_rows, h->dim, h->attention_qkv_bias);
-    q = place(d, layer, q, h->n_heads, true);
-    k = place(d, layer, k, h->n_kv_heads, false);
-    v = wick_decoder_split_heads(d, v, h->n_kv_heads);
-    uint32_t mixed = wick_decoder_attend(d, layer, q, k, v);
-    mixed = wick_graph_call(d->g, "aten::view_copy.out", 2, mixed, wick_graph_ints(d->g, 3, (int64_t)1, (int64_t)-1, q_rows));
-    if (gate != WICK_NO_VALUE) mixed = wick_graph_call(d->g, "aten::mul.out", 2, mixed, wick_graph_call(d->g, "aten::sigmoid.out", 1, gate));
+    uint32_t gate, q = queries(d, layer, x, &gate), k = WICK_NO_VALUE, v = WICK_NO_VALUE;
+    if (!shares(h, layer)) {
+        k = wick_decoder_linear(d, layer, "attention.wk", x, kv_rows, h->dim, h->attention_qkv_bias);
+        v = wick_decoder_linear(d, layer, "attention.wv", x, kv_rows, h->dim, h->attention_qkv_bias);
+        k = place(d, layer, k, h->n_kv_heads, false);
+        v = wick_decoder_split_heads(d, v, h->n_kv_heads);
+    }
+    q = scaled_query(d, place(d, layer, q, h->n_heads, true));
+    uint32_t mixed = gated(d, layer, wick_decoder_attend(d, layer, q, k, v), x, gate);
     return wick_decoder_linear(d, layer, "attention.wo", mixed, h->dim, q_rows, h->attention_output_bias);
 }

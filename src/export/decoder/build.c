@@ -1,6 +1,19 @@
 /* export/decoder/build.c - a Llama-type decoder as operator calls: inputs, embedding, layers, head. Next: quantize.c, partition.c. */
 #include "export/decoder/parts.h"
 
+#include "graph/derived.h"
+
+#include <math.h>
+
+/* The rows of embedding and head that a pruned vocabulary keeps. */
+static struct wick_source *pruned(struct wick_decoder *d, const char *name, struct wick_source *source)
+{
+    const struct wick_model_build *b = d->b;
+    if (b->input_id_count && strcmp(name, "tok_embeddings.weight") == 0) return wick_source_picked(&d->g->arena, source, b->input_ids, (size_t)b->input_id_count);
+    if (b->output_id_count && strcmp(name, "output.weight") == 0) return wick_source_picked(&d->g->arena, source, b->output_ids, (size_t)b->output_id_count);
+    return source;
+}
+
 struct wick_source *wick_decoder_source(struct wick_decoder *d, int layer, const char *name, int64_t rows, int64_t columns)
 {
     struct wick_source *source = NULL;
@@ -9,7 +22,7 @@ struct wick_source *wick_decoder_source(struct wick_decoder *d, int layer, const
         wick_graph_fail(d->g, err.status, "%s", err.message);
         return NULL;
     }
-    return source;
+    return source && layer < 0 ? pruned(d, name, source) : source;
 }
 
 uint32_t wick_decoder_constant(struct wick_decoder *d, const char *name, struct wick_source *source)
@@ -47,7 +60,24 @@ static uint32_t embed(struct wick_decoder *d)
     struct wick_graph *g = d->g;
     wick_graph_scope(g, "tok_embeddings");
     uint32_t table = wick_decoder_weight(d, -1, "tok_embeddings.weight", d->h->vocab_size, d->h->dim);
-    return wick_graph_call(g, "aten::embedding.out", 5, table, d->tokens, wick_graph_int(g, -1), wick_graph_bool(g, false), wick_graph_bool(g, false));
+    uint32_t x = wick_graph_call(g, "aten::embedding.out", 5, table, d->tokens, wick_graph_int(g, -1), wick_graph_bool(g, false), wick_graph_bool(g, false));
+    return d->h->embedding_scale_factor == 1 ? x : wick_graph_call(g, "aten::mul.Scalar_out", 2, x, wick_graph_double(g, d->h->embedding_scale_factor));
+}
+
+/* Logits of kept ids (.., n) at their places of the whole vocabulary, -inf elsewhere. */
+static uint32_t scattered(struct wick_decoder *d, uint32_t logits)
+{
+    struct wick_graph *g = d->g;
+    int32_t count = d->b->output_id_count;
+    int64_t *ids = WICK_NEW_ARRAY(&g->arena, int64_t, (size_t)count);
+    struct wick_shape shape = wick_shape_make(WICK_DTYPE_I64, 1, &count);
+    for (int32_t i = 0; ids && i < count; i++) ids[i] = d->b->output_ids[i];
+    uint32_t where[3] = {WICK_NO_VALUE, WICK_NO_VALUE, WICK_NO_VALUE}, sizes[3] = {wick_graph_int(g, 1), d->length, WICK_NO_VALUE}, rank = d->b->full_logits ? 3 : 2;
+    sizes[rank - 1] = wick_graph_int(g, d->h->vocab_size);
+    where[rank - 1] = wick_graph_constant(g, "output.ids", ids ? wick_source_of_bytes(&g->arena, &shape, ids) : NULL);
+    uint32_t none = wick_graph_call(g, "aten::full.out", 2, wick_graph_int_list(g, sizes, rank), wick_graph_double(g, -INFINITY));
+    uint32_t all = wick_graph_call(g, "aten::index_put.out", 4, none, wick_graph_optional_tensors(g, where, rank), wick_decoder_wide(d, logits), wick_graph_bool(g, false));
+    return wick_decoder_cast(d, all, d->b->dtype);
 }
 
 /* The head over the last position, or over all. */
@@ -57,7 +87,10 @@ static uint32_t head(struct wick_decoder *d, uint32_t x)
     wick_graph_scope(g, "output");
     if (!d->b->full_logits) x = wick_graph_call(g, "aten::select_copy.int_out", 3, x, wick_graph_int(g, 1), wick_graph_int(g, -1));
     x = wick_decoder_norm(d, -1, "norm", x, d->h->dim);
-    return wick_decoder_linear(d, -1, "output", x, d->h->vocab_size, d->h->dim, false);
+    x = wick_decoder_linear(d, -1, "output", x, d->h->vocab_size, d->h->dim, false);
+    if (d->h->logits_scaling > 0) x = wick_graph_call(g, "aten::mul.Scalar_out", 2, x, wick_graph_double(g, 1 / d->h->logits_scaling));
+    if (d->h->final_logit_softcapping > 0) x = wick_decoder_softcap(d, x, d->h->final_logit_softcapping);
+    return d->b->output_id_count ? scattered(d, x) : x;
 }
 
 wick_status wick_decoder_build(struct wick_graph *g, const struct wick_model_build *build)

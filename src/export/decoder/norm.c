@@ -16,6 +16,12 @@ uint32_t wick_decoder_scaleless_norm(struct wick_decoder *d, uint32_t x)
     return wick_decoder_cast(d, scaled, d->b->dtype);
 }
 
+uint32_t wick_decoder_scaled_input_norm(struct wick_decoder *d, int layer, const char *name, uint32_t x, int64_t size)
+{
+    uint32_t weight = wick_decoder_weight(d, layer, wick_graph_name(d->g, "%s.weight", name), size, 0);
+    return wick_decoder_scaleless_norm(d, wick_graph_call(d->g, "aten::mul.out", 2, x, weight));
+}
+
 uint32_t wick_decoder_norm(struct wick_decoder *d, int layer, const char *name, uint32_t x, int64_t size)
 {
     const char *full = wick_graph_name(d->g, "%s.weight", name);

@@ -5,6 +5,19 @@
 
 #include "export/decoder.h"
 
+enum { WICK_DECODER_SPANS_MAX = 8 };
+
+/* How far back layers see, and where their caches are written. */
+struct wick_decoder_span {
+    int sink, window;  /* window 0: all positions */
+    int rows;          /* of the cache */
+    bool ring;         /* positions wrap around */
+    uint32_t slots;    /* (S) i64: rows that the call writes (rings; plain attention) */
+    uint32_t indices;  /* (1, S) i64: the same (rings) */
+    uint32_t visible;  /* (S, rows or S) bool: keys a query may see (rings; plain attention) */
+    uint32_t mask;     /* (S, rows) f32, 0 or -inf (rings, custom attention) */
+};
+
 struct wick_decoder {
     struct wick_graph *g;
     const struct wick_model_build *b;
@@ -14,9 +27,13 @@ struct wick_decoder {
     uint32_t start;          /* INT value: position of the first token of the call */
     uint32_t end;            /* INT: start + S */
     uint32_t length;         /* INT: S */
-    uint32_t positions;      /* (S) i64: rows of the cache the call writes (plain attention) */
-    uint32_t cos, sin;       /* (1, S, 1, D/2) */
-    uint32_t visible;        /* (S, C or S) bool: keys a query may see (plain attention) */
+    uint32_t where;          /* (S) i64: positions of the tokens (rings); 0: not made */
+    uint32_t cos[2], sin[2]; /* (1, S, 1 or heads, D/2); [1]: of layers with a window, where their base is another */
+    bool custom;             /* attention by the custom operators */
+    struct wick_decoder_span spans[WICK_DECODER_SPANS_MAX];
+    int span_count;
+    uint8_t layer_spans[WICK_LAYERS_MAX];
+    uint32_t shared_k, shared_v; /* what the last layer that wrote a cache attends over */
     uint32_t minus_infinity; /* () of the model's dtype */
     uint32_t at_start, zero; /* (1) bool: the call begins a sequence, () f32; 0: not made yet (state.c) */
 };
@@ -69,26 +86,36 @@ uint32_t wick_decoder_linear(struct wick_decoder *d, int layer, const char *name
 
 /* x * rsqrt(mean(x^2) + eps) over the last dim. */
 uint32_t wick_decoder_scaleless_norm(struct wick_decoder *d, uint32_t x);
-/* That times the weight "layers.N.<name>.weight" (size), or 1 + weight as the hyper-parameters say. */
+/* The same of x * the weight "layers.N.<name>.weight". */
+uint32_t wick_decoder_scaled_input_norm(struct wick_decoder *d, int layer, const char *name, uint32_t x, int64_t size);
+/* The norm times the weight "layers.N.<name>.weight" (size), or 1 + weight as the hyper-parameters say. */
 uint32_t wick_decoder_norm(struct wick_decoder *d, int layer, const char *name, uint32_t x, int64_t size);
 
 /* ---- positions.c: what all layers share about positions; made once, before the first layer ---- */
 
 void wick_decoder_positions(struct wick_decoder *d);
 
+/* ---- span.c ---- */
+
+/* The spans of all layers: d->spans, d->layer_spans. */
+void wick_decoder_spans(struct wick_decoder *d);
+
 /* ---- rope.c ---- */
 
 /* Slices of the rope tables for this call: d->cos, d->sin. */
 void wick_decoder_rope_tables(struct wick_decoder *d);
-/* (1, S, heads * D) rotated by its positions: (1, S, heads, D). */
-uint32_t wick_decoder_rotate(struct wick_decoder *d, uint32_t x, int64_t heads);
+/* (1, S, heads * D) rotated by its positions, unless the layer has none: (1, S, heads, D). */
+uint32_t wick_decoder_rotate(struct wick_decoder *d, int layer, uint32_t x, int64_t heads);
 /* (1, S, heads * D) to (1, S, heads, D). */
 uint32_t wick_decoder_split_heads(struct wick_decoder *d, uint32_t x, int64_t heads);
 
 /* ---- cache.c ---- */
 
-/* q (1, S, H, D), k and v (1, S, K, D) of a call: writes the caches of the layer and gives the mixture (1, S, H, D). */
+/* q (1, S, H, D), k and v (1, S, K, D) of a call: writes the caches of the layer and gives the mixture (1, S, H, D). k WICK_NO_VALUE: the layer has no
+ * keys and values of its own and attends over those of the last layer that has. */
 uint32_t wick_decoder_attend(struct wick_decoder *d, int layer, uint32_t q, uint32_t k, uint32_t v);
+/* tanh(x / cap) * cap */
+uint32_t wick_decoder_softcap(struct wick_decoder *d, uint32_t x, double cap);
 /* ---- cache_int8.c: the same with caches of 8-bit integers ---- */
 
 /* By llama::custom_quantized_sdpa. */

@@ -1,4 +1,4 @@
-/* export/decoder/positions.c - where a call's tokens stand: numbers, rope rows, the mask and the rows of the cache. */
+/* export/decoder/positions.c - where a call's tokens stand: numbers, and what is made of them: spans, rope rows. */
 #include "export/decoder/parts.h"
 
 #include "tensor/half.h"
@@ -23,50 +23,26 @@ static void read_position(struct wick_decoder *d)
     d->end = wick_graph_number(g, "executorch_prim::add.Scalar", wick_decoder_int(s), 2, d->start, d->length);
 }
 
-/* 0, 1, ..: rows of the cache that this call writes. */
-static uint32_t cache_rows(struct wick_decoder *d)
+/* -inf in the model's dtype. */
+static uint32_t minus_infinity(struct wick_decoder *d)
 {
     struct wick_graph *g = d->g;
-    int32_t size = d->b->context;
-    int64_t *count = WICK_NEW_ARRAY(&g->arena, int64_t, (size_t)size);
-    if (!count) {
-        wick_graph_fail(g, WICK_OUT_OF_MEMORY, "no memory for %d row numbers", size);
-        return WICK_NO_VALUE;
-    }
-    for (int32_t i = 0; i < size; i++) count[i] = i;
-    struct wick_shape shape = wick_shape_make(WICK_DTYPE_I64, 1, &size);
-    uint32_t all = wick_graph_constant(g, "attention.rows", wick_source_of_bytes(&g->arena, &shape, count));
-    return wick_decoder_rows(d, all, 0, d->start, d->end);
-}
-
-/* The lower triangle's rows of this call, and the row numbers that the cache writes. */
-static void prepare_mask(struct wick_decoder *d)
-{
-    struct wick_graph *g = d->g;
-    size_t c = (size_t)d->b->context;
-    bool *triangle = WICK_NEW_ARRAY(&g->arena, bool, c * c);
     void *infinity = WICK_NEW(&g->arena, float);
-    if (!triangle || !infinity) {
-        wick_graph_fail(g, WICK_OUT_OF_MEMORY, "no memory for a mask of %zu x %zu", c, c);
-        return;
-    }
-    for (size_t row = 0; row < c; row++)
-        for (size_t column = 0; column <= row; column++) triangle[row * c + column] = true;
-    d->visible = wick_decoder_rows(d, wick_decoder_table(d, "attention.mask", WICK_DTYPE_BOOL, d->b->context, d->b->context, triangle), 0, d->start, d->end);
-    if (d->b->kv_cache) d->positions = cache_rows(d);
-    else d->visible = wick_decoder_rows(d, d->visible, 1, d->start, d->end);
     const float value = -INFINITY;
     const uint16_t half = d->b->dtype == WICK_DTYPE_BF16 ? wick_bf16_from_f32(value) : wick_f16_from_f32(value);
-    if (d->b->dtype == WICK_DTYPE_F32) memcpy(infinity, &value, sizeof value);
-    else memcpy(infinity, &half, sizeof half);
+    if (infinity && d->b->dtype == WICK_DTYPE_F32) memcpy(infinity, &value, sizeof value);
+    else if (infinity) memcpy(infinity, &half, sizeof half);
     struct wick_shape scalar = wick_shape_make(d->b->dtype, 0, NULL);
-    d->minus_infinity = wick_graph_constant(g, "attention.minus_infinity", wick_source_of_bytes(&g->arena, &scalar, infinity));
+    return wick_graph_constant(g, "attention.minus_infinity", infinity ? wick_source_of_bytes(&g->arena, &scalar, infinity) : NULL);
 }
 
 void wick_decoder_positions(struct wick_decoder *d)
 {
     wick_graph_scope(d->g, "positions");
+    /* The custom operators cannot cap scores. */
+    d->custom = d->b->custom_sdpa && !(d->h->attn_logit_softcapping > 0);
     read_position(d);
+    wick_decoder_spans(d);
     wick_decoder_rope_tables(d);
-    if (!d->b->custom_sdpa) prepare_mask(d);
+    if (!d->custom) d->minus_infinity = minus_infinity(d);
 }
