@@ -34,6 +34,8 @@ uint32_t wick_decoder_weight(struct wick_decoder *d, int layer, const char *name
 {
     const char *full = layer >= 0 ? wick_graph_name(d->g, "layers.%d.%s", layer, name) : wick_graph_name(d->g, "%s", name);
     uint32_t given = columns ? wick_decoder_prequantized(d, layer, name, rows, columns) : WICK_NO_VALUE;
+    if (given != WICK_NO_VALUE && layer < 0 && (d->b->input_id_count || d->b->output_id_count))
+        wick_graph_fail(d->g, WICK_NOT_SUPPORTED, "%s: a pruned vocabulary of a checkpoint that is quantized already: not supported", name);
     if (given != WICK_NO_VALUE) return given;
     return wick_decoder_constant(d, full, wick_decoder_source(d, layer, name, rows, columns));
 }
