@@ -148,3 +148,5 @@ void wick_checkpoint_close(struct wick_checkpoint *ckpt)
 }
 
 const char *wick_checkpoint_format(const struct wick_checkpoint *ckpt) { return ckpt->format; }
+
+const char *wick_checkpoint_path(const struct wick_checkpoint *ckpt) { return ckpt->files[0].path; }

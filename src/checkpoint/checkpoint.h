@@ -90,6 +90,9 @@ void wick_checkpoint_close(struct wick_checkpoint *ckpt); /* NULL allowed */
 /* "gguf", "torch", "legacy torch" or "safetensors". Static storage. */
 const char *wick_checkpoint_format(const struct wick_checkpoint *ckpt);
 
+/* The file that was opened first: the one named, or the index. */
+const char *wick_checkpoint_path(const struct wick_checkpoint *ckpt);
+
 /* ---- tensors, in the order of the file ---- */
 
 size_t wick_checkpoint_count(const struct wick_checkpoint *ckpt);

@@ -105,6 +105,7 @@ static void put_file(struct wick_buf *b, const char *path)
 
 /* What torch itself wrote: every storage and view. */
 static void put_torch(struct wick_buf *b) { put_file(b, "tests/data/torch_protocol4.pt"); }
+static void put_torchao(struct wick_buf *b) { put_file(b, "tests/data/torchao.pt"); }
 static void put_legacy(struct wick_buf *b) { put_file(b, "tests/data/torch_legacy_views.pt"); }
 
 static void fuzz_pth(void **state)
@@ -114,6 +115,7 @@ static void fuzz_pth(void **state)
     fuzz("64.pth", put_pth64);
     fuzz("torch.pth", put_torch);
     fuzz("legacy.pth", put_legacy);
+    fuzz("torchao.pth", put_torchao);
 }
 
 static void fuzz_safetensors(void **state)
@@ -152,7 +154,7 @@ static void budget_free(void *user, void *memory, size_t bytes)
 static void out_of_memory(void **state)
 {
     (void)state;
-    void (*const puts_[])(struct wick_buf *) = {put_torch, put_legacy, put_safe, put_sample_gguf};
+    void (*const puts_[])(struct wick_buf *) = {put_torch, put_legacy, put_torchao, put_safe, put_sample_gguf};
     for (size_t i = 0; i < WICK_ARRAY_SIZE(puts_); i++) {
         struct wick_buf b = {0};
         puts_[i](&b);

@@ -401,7 +401,7 @@ static wick_status (*const opcodes[256])(struct machine *) = {
     ['('] = op_mark, ['}'] = op_empty_dict, [']'] = op_empty_list,
     [')'] = op_empty_tuple, [0x85] = op_tuple1, [0x86] = op_tuple2, [0x87] = op_tuple3, ['t'] = op_tuple,
     ['a'] = op_append, ['e'] = op_appends, ['s'] = op_setitem, ['u'] = op_setitems,
-    ['c'] = op_global, [0x93] = op_stack_global, ['R'] = op_reduce, ['b'] = op_build, ['Q'] = op_binpersid,
+    ['c'] = op_global, [0x93] = op_stack_global, ['R'] = op_reduce, [0x81] = op_reduce /* NEWOBJ: the class instead of a function */, ['b'] = op_build, ['Q'] = op_binpersid,
 };
 
 wick_status wick_pickle_parse(struct wick_pickle *out, const uint8_t *data, size_t size, const struct wick_pickle_global *globals,

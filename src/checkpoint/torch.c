@@ -14,6 +14,7 @@
 enum { UNTYPED = -1 };
 enum role {
     ROLE_DICT = WICK_PICKLE_NEW_DICT, ROLE_TENSOR, ROLE_TENSOR_TYPED, ROLE_PARAMETER, ROLE_SIZE, ROLE_STORAGE, ROLE_DTYPE,
+    ROLE_SUBCLASS, ROLE_SUBCLASS_TYPE, ROLE_NOTE,
 };
 
 static const struct wick_pickle_global globals[] = {
@@ -50,6 +51,24 @@ static const struct wick_pickle_global globals[] = {
     {"torch", "bool", ROLE_DTYPE, WICK_CKPT_BOOL},
     {"torch", "float8_e4m3fn", ROLE_DTYPE, WICK_CKPT_F8_E4M3},
     {"torch", "float8_e5m2", ROLE_DTYPE, WICK_CKPT_F8_E5M2},
+    /* Tensors of torchao are several tensors and notes about them; the notes are dropped. */
+    {"torch._tensor", "_rebuild_from_type_v2", ROLE_SUBCLASS, 0},
+    {"torch._utils", "_rebuild_wrapper_subclass", ROLE_NOTE, 0},
+    {"torchao.quantization", "IntxUnpackedToInt8Tensor", ROLE_SUBCLASS_TYPE, 0},
+    {"torchao.quantization", "Int8Tensor", ROLE_SUBCLASS_TYPE, 0},
+    {"torchao.quantization", "Int4Tensor", ROLE_SUBCLASS_TYPE, 0},
+    {"torchao.quantization.quantize_.workflows.int8.int8_tensor", "QuantizeTensorToInt8Kwargs", ROLE_NOTE, 0},
+    {"torchao.quantization.quant_primitives", "MappingType", ROLE_NOTE, 0},
+    {"torchao.quantization.granularity", "PerRow", ROLE_NOTE, 0},
+    {"torchao.quantization.granularity", "PerTensor", ROLE_NOTE, 0},
+    {"torch.serialization", "_get_layout", ROLE_NOTE, 0},
+    {"torch", "device", ROLE_NOTE, 0},
+    {"torch", "int2", ROLE_NOTE, 0},
+    {"torch", "int3", ROLE_NOTE, 0},
+    {"torch", "int4", ROLE_NOTE, 0},
+    {"torch", "int5", ROLE_NOTE, 0},
+    {"torch", "int6", ROLE_NOTE, 0},
+    {"torch", "int7", ROLE_NOTE, 0},
 };
 
 /* ---- one file ---- */
@@ -196,16 +215,52 @@ static wick_status read_tensor(struct wick_torch_file *t, const struct wick_pick
     return place_view(t, tensor, &storage, arg[1]->as.integer, strides);
 }
 
+static void name_in_errors(struct wick_torch_file *t, struct wick_str name)
+{
+    bool printable = wick_ckpt_name_ok(name.data, name.size);
+    snprintf(t->what, sizeof t->what, "tensor '%.*s'", printable ? (int)WICK_MIN(name.size, (size_t)200) : 1, printable ? name.data : "?");
+}
+
+static bool is_tensor(const struct wick_pickle_value *value) { return is_call(value, ROLE_TENSOR) || is_call(value, ROLE_TENSOR_TYPED); }
+
+/* _rebuild_from_type_v2(function, class, arguments, state): each tensor of the state dict becomes one of the table, named as torchao names it in
+ * safetensors: "qdata" of "a.weight" is "a._weight_qdata". */
+static wick_status read_subclass(struct wick_torch_file *t, struct wick_str name, const struct wick_pickle_value *call)
+{
+    const struct wick_pickle_value *args = call->as.call.args;
+    if (args->as.list.count != 4 || args->as.list.items[3]->kind != WICK_PICKLE_DICT) return bad(t, "its description is malformed");
+    const struct wick_pickle_value *type = args->as.list.items[1], *state = args->as.list.items[3];
+    if (type->kind != WICK_PICKLE_GLOBAL || type->as.call.global->role != ROLE_SUBCLASS_TYPE)
+        return wick_fail(t->err, WICK_NOT_SUPPORTED, "%s: this kind of tensor is not read", t->what);
+    size_t stem = name.size;
+    while (stem > 0 && name.data[stem - 1] != '.') stem--;
+    for (size_t i = 0; i + 1 < state->as.list.count; i += 2) {
+        const struct wick_pickle_value *key = state->as.list.items[i], *value = state->as.list.items[i + 1];
+        struct wick_ckpt_tensor tensor;
+        struct wick_buf part = {0};
+        if (!is_tensor(value) || key->kind != WICK_PICKLE_STR) continue;
+        WICK_TRY(read_tensor(t, value, &tensor));
+        wick_buf_printf(&part, "%.*s_%.*s_%.*s", (int)stem, name.data, (int)(name.size - stem), name.data + stem, (int)WICK_MIN(key->as.str.size, (size_t)100), key->as.str.data);
+        wick_status status = part.failed ? wick_fail_oom(t->err, name.size, "name of a tensor")
+                                         : wick_ckpt_add_tensor(t->ckpt, (struct wick_str){part.data, part.size}, &tensor, t->err);
+        wick_buf_free(&part);
+        WICK_TRY(status);
+    }
+    return WICK_OK;
+}
+
 /* Adds the dict entry if it is a tensor; other values (epochs, names, nested dicts) are not weights. */
 static wick_status read_item(struct wick_torch_file *t, const struct wick_pickle_value *key, const struct wick_pickle_value *value)
 {
     if (is_call(value, ROLE_PARAMETER) && value->as.call.args->as.list.count > 0) value = value->as.call.args->as.list.items[0];
-    if (!is_call(value, ROLE_TENSOR) && !is_call(value, ROLE_TENSOR_TYPED)) return WICK_OK;
-    if (key->kind != WICK_PICKLE_STR) return WICK_OK;
+    if ((!is_tensor(value) && !is_call(value, ROLE_SUBCLASS)) || key->kind != WICK_PICKLE_STR) return WICK_OK;
     struct wick_str name = key->as.str;
     struct wick_ckpt_tensor tensor;
-    bool printable = wick_ckpt_name_ok(name.data, name.size);
-    snprintf(t->what, sizeof t->what, "tensor '%.*s'", printable ? (int)WICK_MIN(name.size, (size_t)200) : 1, printable ? name.data : "?");
+    name_in_errors(t, name);
+    if (is_call(value, ROLE_SUBCLASS)) {
+        if (!wick_ckpt_name_ok(name.data, name.size)) return bad(t, "its name is no printable text");
+        return read_subclass(t, name, value);
+    }
     WICK_TRY(read_tensor(t, value, &tensor));
     return wick_ckpt_add_tensor(t->ckpt, name, &tensor, t->err);
 }

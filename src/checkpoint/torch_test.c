@@ -169,7 +169,8 @@ static void bad_pickles(void **state)
     text_fails("cbuiltins\neval\n", WICK_NOT_SUPPORTED, "global builtins.eval is not allowed");
     text_fails("X\x02", WICK_INVALID_CHECKPOINT, "cut off");
     text_fails("i", WICK_NOT_SUPPORTED, "opcode 0x69 ('i') is not allowed");
-    text_fails("\x81", WICK_NOT_SUPPORTED, "opcode 0x81");
+    text_fails("\x82", WICK_NOT_SUPPORTED, "opcode 0x82");
+    text_fails("}}\x81", WICK_INVALID_CHECKPOINT, "call of what is no global");
     text_fails("cos\x1b[2J\nx\n", WICK_INVALID_CHECKPOINT, "no printable text");
     text_fails("}}", WICK_INVALID_CHECKPOINT, "left on the stack");
     text_fails("(", WICK_INVALID_CHECKPOINT, "stack is empty");

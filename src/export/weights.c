@@ -2,6 +2,7 @@
 #include "export/weights.h"
 
 #include "export/weight_names.h"
+#include "export/weights_packed.h"
 #include "graph/derived.h"
 #include "tensor/half.h"
 
@@ -18,6 +19,14 @@ static const struct wick_ckpt_tensor *find_tensor(const struct wick_weights *w, 
     if (layer >= 0) snprintf(text, WICK_WEIGHT_NAME_MAX, "layers.%d.%s", layer, name);
     else snprintf(text, WICK_WEIGHT_NAME_MAX, "%s", name);
     return NULL;
+}
+
+/* text: the first of its names under which the checkpoint has a weight quantized, with scales. */
+static bool has_packed(const struct wick_weights *w, int layer, const char *name, char text[WICK_WEIGHT_NAME_MAX])
+{
+    for (size_t i = 0; wick_weight_name(w, layer, name, i, text); i++)
+        if (wick_weights_has_packed(w, text)) return true;
+    return false;
 }
 
 wick_status wick_weights_init(struct wick_weights *w, struct wick_arena *arena, struct wick_checkpoint *checkpoint, const struct wick_hparams *h, wick_error *err)
@@ -41,7 +50,7 @@ wick_status wick_weights_init(struct wick_weights *w, struct wick_arena *arena, 
 bool wick_weights_has(const struct wick_weights *w, int layer, const char *name)
 {
     char text[WICK_WEIGHT_NAME_MAX];
-    return find_tensor(w, layer, name, text) != NULL;
+    return find_tensor(w, layer, name, text) != NULL || has_packed(w, layer, name, text);
 }
 
 /* A matrix of the checkpoint. half: rows of each head of this many are read from halves order (Hugging Face) into
@@ -145,9 +154,13 @@ static wick_status find_part(struct wick_weights *w, int layer, const char *name
     int64_t first, total;
     *source = NULL;
     if (!wick_weight_cut(w, name, rows, &whole, &first, &total)) return WICK_OK;
-    const struct wick_ckpt_tensor *tensor = find_tensor(w, layer, whole, text);
-    if (!tensor || !has_shape(tensor, total, columns)) return WICK_OK;
-    WICK_TRY(source_of(w, tensor, text, total, columns, 0, source, err));
+    if (has_packed(w, layer, whole, text)) {
+        WICK_TRY(wick_weights_packed(w, text, total, columns, 0, source, err));
+    } else {
+        const struct wick_ckpt_tensor *tensor = find_tensor(w, layer, whole, text);
+        if (!tensor || !has_shape(tensor, total, columns)) return WICK_OK;
+        WICK_TRY(source_of(w, tensor, text, total, columns, 0, source, err));
+    }
     *source = wick_source_row_range(w->arena, *source, (size_t)first, (size_t)rows);
     return *source ? WICK_OK : wick_fail_oom(err, sizeof **source, text);
 }
@@ -162,13 +175,18 @@ static bool is_reordered(const struct wick_weights *w, const char *name)
 wick_status wick_weights_find(struct wick_weights *w, int layer, const char *name, int64_t rows, int64_t columns, struct wick_source **source, wick_error *err)
 {
     char text[WICK_WEIGHT_NAME_MAX];
+    const size_t half = is_reordered(w, name) ? (size_t)w->hparams->head_dim : 0;
+    if (columns > 0 && has_packed(w, layer, name, text)) return wick_weights_packed(w, text, rows, columns, half, source, err);
     const struct wick_ckpt_tensor *tensor = find_tensor(w, layer, name, text);
     if (!tensor && layer < 0 && strcmp(name, "output.weight") == 0) return wick_weights_find(w, -1, "tok_embeddings.weight", rows, columns, source, err);
     if (!tensor || !has_shape(tensor, rows, columns)) {
         WICK_TRY(find_part(w, layer, name, rows, columns, source, err));
-        if (*source && is_reordered(w, name)) return wick_fail(err, WICK_NOT_SUPPORTED, "checkpoint: %s inside a joined tensor, with interleaved rope: not supported", text);
+        if (*source && half) return wick_fail(err, WICK_NOT_SUPPORTED, "checkpoint: %s inside a joined tensor, with interleaved rope: not supported", text);
         if (*source) return WICK_OK;
     }
-    if (!tensor) return wick_fail(err, WICK_INVALID_CHECKPOINT, "checkpoint: %s is missing", text);
-    return source_of(w, tensor, text, rows, columns, is_reordered(w, name) ? (size_t)w->hparams->head_dim : 0, source, err);
+    if (!tensor) {
+        WICK_TRY(wick_weights_packed(w, text, rows, columns, half, source, err)); /* names a form that is not read */
+        return wick_fail(err, WICK_INVALID_CHECKPOINT, "checkpoint: %s is missing", text);
+    }
+    return source_of(w, tensor, text, rows, columns, half, source, err);
 }

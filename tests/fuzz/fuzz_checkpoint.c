@@ -35,7 +35,7 @@ static void add_samples(struct fuzz *fuzz)
         put_sample_pth(&b, zip64);
         add(fuzz, &b);
     }
-    static const char *const files[] = {"tests/data/torch_protocol4.pt", "tests/data/torch_legacy_views.pt"};
+    static const char *const files[] = {"tests/data/torch_protocol4.pt", "tests/data/torch_legacy_views.pt", "tests/data/torchao.pt"};
     for (size_t i = 0; i < WICK_ARRAY_SIZE(files); i++) {
         if (wick_map_open(&map, wick_test_repo(files[i]), NULL) != WICK_OK) continue;
         wick_buf_append(&b, map.data, map.size);

@@ -23,6 +23,7 @@ except ModuleNotFoundError:
 
 from checkpoint import write_pth, write_safetensors
 from decoder import forward
+from packed import FORMS, each_linear, pairs_from_halves, write_typed
 from weights import hf_weights, random_weights
 
 TOLERANCE, STEPS, PROMPT = 1e-4, 4, 9
@@ -166,7 +167,32 @@ def gguf_split(at, weights):
     return at, [], weights
 
 
-LAYOUTS = [hf_single, hf_sharded, meta_folder, meta_shards, meta_shards_llama2, torchtune, gguf, gguf_split]
+# ---- quantized ----
+
+META_NAMES = {"q_proj": "attention.wq", "k_proj": "attention.wk", "v_proj": "attention.wv", "o_proj": "attention.wo",
+              "gate_proj": "feed_forward.w1", "down_proj": "feed_forward.w2", "up_proj": "feed_forward.w3"}
+
+
+def quantized(name):
+    pack, about = FORMS[name]
+
+    def layout(at, weights):
+        write_hf_files(at, {"quantization_config": about})
+        tensors, meant = each_linear(weights, PARAMS, pack)
+        write_typed(at / "model.safetensors", tensors)
+        held = dict(weights)
+        for hf, t in meant.items():
+            if hf.endswith("_proj.weight"):
+                kind = hf.split(".")[-2]
+                turned = pairs_from_halves(t, PARAMS["dim"] // PARAMS["n_heads"]) if kind in ("q_proj", "k_proj") else t
+                held[f"layers.{hf.split('.')[2]}.{META_NAMES[kind]}.weight"] = turned
+        return at, [], held
+
+    layout.__name__ = name
+    return layout
+
+
+LAYOUTS = [hf_single, hf_sharded, meta_folder, meta_shards, meta_shards_llama2, torchtune, gguf, gguf_split, *map(quantized, FORMS)]
 WITH_IDS = (hf_single, hf_sharded, gguf, gguf_split)
 
 
