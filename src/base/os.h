@@ -47,6 +47,8 @@ wick_status wick_make_folder(const char *path, wick_error *err) WICK_MUST_CHECK;
 
 uint64_t wick_now_ns(void);         /* monotonic */
 uint64_t wick_wall_ms(void);        /* since 1970 */
+/* The local date and time by a strftime format; the bytes written, 0 if they do not fit. */
+size_t wick_local_time_text(const char *format, char *out, size_t room);
 uint64_t wick_peak_rss_bytes(void); /* 0 if unknown */
 unsigned wick_core_count(void);     /* performance cores this process may use; at least 1 */
 

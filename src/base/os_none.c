@@ -19,6 +19,15 @@ void wick_map_release_range(const struct wick_map *map, size_t offset, size_t si
 
 uint64_t wick_now_ns(void) { return 0; }
 uint64_t wick_wall_ms(void) { return 0; }
+
+size_t wick_local_time_text(const char *format, char *out, size_t room)
+{
+    (void)format;
+    (void)out;
+    (void)room;
+    return 0;
+}
+
 uint64_t wick_peak_rss_bytes(void) { return 0; }
 unsigned wick_core_count(void) { return 1; }
 

@@ -247,6 +247,17 @@ static uint64_t clock_ns(clockid_t clock)
 uint64_t wick_now_ns(void) { return clock_ns(CLOCK_MONOTONIC); }
 uint64_t wick_wall_ms(void) { return clock_ns(CLOCK_REALTIME) / 1000000u; }
 
+size_t wick_local_time_text(const char *format, char *out, size_t room)
+{
+    time_t now = time(NULL);
+    struct tm parts;
+    if (!localtime_r(&now, &parts)) return 0;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    return strftime(out, room, format, &parts);
+#pragma GCC diagnostic pop
+}
+
 uint64_t wick_peak_rss_bytes(void)
 {
     struct rusage usage;

@@ -223,12 +223,26 @@ static wick_status find_ends(struct wick_tok *tok, wick_error *err)
     return WICK_OK;
 }
 
+/* For text of which only parts are trusted, whose places are those of the text before normalization. */
+static bool make_trusted(struct wick_tok *tok)
+{
+    struct wick_tok_added *added = WICK_NEW_ARRAY(&tok->arena, struct wick_tok_added, tok->added_count);
+    if (!added) return false;
+    for (size_t i = 0; i < tok->added_count; i++) {
+        added[i] = tok->added[i];
+        if (!added[i].special) continue;
+        added[i].pattern = added[i].content;
+        added[i].normalized = false;
+    }
+    return wick_tok_matcher_init(&tok->trusted, &tok->arena, added, tok->added_count, false);
+}
+
 wick_status wick_tok_finish(struct wick_tok *tok, wick_error *err)
 {
     WICK_TRY(normalize_patterns(tok, err));
     if (!tok->pairs.slots && !wick_tok_pairs_init(&tok->pairs, &tok->arena, 0, tok->seed)) return wick_fail_oom(err, 0, "merges");
     if (!wick_tok_matcher_init(&tok->raw, &tok->arena, tok->added, tok->added_count, false) ||
-        !wick_tok_matcher_init(&tok->normalized, &tok->arena, tok->added, tok->added_count, true)) {
+        !wick_tok_matcher_init(&tok->normalized, &tok->arena, tok->added, tok->added_count, true) || !make_trusted(tok)) {
         return wick_fail_oom(err, tok->added_count, "added tokens");
     }
     find_cut(tok);

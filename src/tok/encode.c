@@ -34,15 +34,18 @@ static void put_escape(struct wick_buf *out, unsigned char byte)
     wick_buf_append(out, bytes, wick_utf8_put(WICK_TOK_ESCAPE_BASE + byte, bytes));
 }
 
-/* Makes text that is not UTF-8 valid, see WICK_TOK_ESCAPE_BASE. Valid text is left alone (false). */
-static bool escape_text(struct wick_str text, struct wick_buf *out)
+static bool is_valid(struct wick_str text)
 {
-    bool valid = true;
-    for (size_t i = 0, n; i < text.size && valid; i += n) {
+    for (size_t i = 0, n; i < text.size; i += n) {
         n = (unsigned char)text.data[i] < 0x80 ? 1 : wick_utf8_next(text.data + i, text.size - i, NULL);
-        valid = n > 0;
+        if (n == 0) return false;
     }
-    if (valid) return false;
+    return true;
+}
+
+/* Makes text that is not UTF-8 valid, see WICK_TOK_ESCAPE_BASE. */
+static bool escape_all(struct wick_str text, struct wick_buf *out)
+{
     for (size_t i = 0, n; i < text.size; i += n) {
         uint32_t code = 0;
         n = wick_utf8_next(text.data + i, text.size - i, &code);
@@ -55,6 +58,9 @@ static bool escape_text(struct wick_str text, struct wick_buf *out)
     }
     return true;
 }
+
+/* The same; valid text is left alone (false). */
+static bool escape_text(struct wick_str text, struct wick_buf *out) { return !is_valid(text) && escape_all(text, out); }
 
 /* The inverse, for a piece on its way to the model. */
 static void unescape(struct wick_str piece, struct wick_buf *out)
@@ -139,7 +145,7 @@ static wick_status encode_chunk(struct wick_tok_work *work, struct wick_str text
     work->at_start = at_start;
     WICK_TRY(wick_tok_normalize(work, &text));
     at_start = work->at_start;
-    while (wick_tok_matcher_next(&work->tok->normalized, text, work->special, taken, &from, &match)) {
+    while (wick_tok_matcher_next(&work->tok->normalized, text, work->special && !work->trusted, NULL, taken, &from, &match)) {
         if (match.begin > taken) WICK_TRY(encode_plain(work, (struct wick_str){text.data + taken, match.begin - taken}, at_start && taken == 0));
         wick_ids_push(work->out, match.token->id);
         taken = match.end;
@@ -152,7 +158,8 @@ static wick_status encode_text(struct wick_tok_work *work, struct wick_str text)
 {
     struct wick_tok_match match;
     size_t taken = 0, from = 0;
-    while (wick_tok_matcher_next(&work->tok->raw, text, work->special, taken, &from, &match)) {
+    const struct wick_tok_matcher *matcher = work->trusted ? &work->tok->trusted : &work->tok->raw;
+    while (wick_tok_matcher_next(matcher, text, work->special, work->trusted, taken, &from, &match)) {
         if (match.begin > taken) WICK_TRY(encode_chunk(work, (struct wick_str){text.data + taken, match.begin - taken}, taken == 0));
         wick_ids_push(work->out, match.token->id);
         taken = match.end;
@@ -194,5 +201,50 @@ wick_status wick_tok_encode(const struct wick_tok *tok, const char *text, size_t
     if (status != WICK_OK) out->count = before;
     work_free(&work);
     wick_buf_free(&valid);
+    return status;
+}
+
+/* ---- parts ---- */
+
+/* The parts as one valid text, with the ranges of the trusted ones. */
+static wick_status join_parts(struct wick_tok_work *work, const struct wick_tok_part *parts, size_t count, struct wick_buf *text, size_t (*ranges)[2],
+                              size_t *range_count, wick_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (parts[i].size > WICK_TOK_TEXT_LIMIT - text->size)
+            return wick_fail(err, WICK_INVALID_ARGUMENT, "text: more than the %zu bytes allowed", WICK_TOK_TEXT_LIMIT);
+        size_t begin = text->size;
+        struct wick_str part = {parts[i].data, parts[i].size};
+        /* With escapes in one part all are escaped, so that none is taken for what another spells. */
+        if (!work->escaped || !escape_all(part, text)) wick_buf_append(text, part.data, part.size);
+        if (text->failed) return wick_fail_oom(err, part.size, "text");
+        if (!parts[i].trusted || text->size == begin) continue;
+        if (*range_count && ranges[*range_count - 1][1] == begin) {
+            ranges[*range_count - 1][1] = text->size;
+        } else {
+            ranges[*range_count][0] = begin;
+            ranges[(*range_count)++][1] = text->size;
+        }
+    }
+    return WICK_OK;
+}
+
+wick_status wick_tok_encode_parts(const struct wick_tok *tok, const struct wick_tok_part *parts, size_t count, struct wick_ids *out, wick_error *err)
+{
+    struct wick_buf text = {0};
+    struct wick_tok_work work = {.tok = tok, .out = out, .err = err, .special = true};
+    size_t before = out->count, range_count = 0, bytes;
+    size_t(*ranges)[2] = wick_mul_size(count + 1, sizeof *ranges, &bytes) ? NULL : malloc(bytes);
+    if (!ranges) return wick_fail_oom(err, count, "the parts of a text");
+    for (size_t i = 0; i < count; i++) work.escaped = work.escaped || !is_valid((struct wick_str){parts[i].data, parts[i].size});
+    wick_status status = join_parts(&work, parts, count, &text, ranges, &range_count, err);
+    struct wick_tok_trusted trusted = {(const size_t(*)[2])ranges, range_count};
+    work.trusted = &trusted;
+    if (status == WICK_OK && text.size) status = encode_text(&work, (struct wick_str){text.data, text.size});
+    if (status == WICK_OK && out->failed) status = wick_fail_oom(err, out->count, "ids");
+    if (status != WICK_OK) out->count = before;
+    work_free(&work);
+    wick_buf_free(&text);
+    free(ranges);
     return status;
 }

@@ -85,8 +85,20 @@ static bool word_beside(struct wick_str text, size_t begin, size_t end)
     return end < text.size && wick_utf8_next(text.data + end, text.size - end, &code) && wick_tok_in_class(code, WICK_TOK_CLASS_WORD);
 }
 
-bool wick_tok_matcher_next(const struct wick_tok_matcher *matcher, struct wick_str text, bool special, size_t taken, size_t *from,
-                           struct wick_tok_match *match)
+/* Whether text[begin..end) lies within one trusted range. */
+static bool is_trusted(const struct wick_tok_trusted *trusted, size_t begin, size_t end)
+{
+    size_t low = 0, high = trusted->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (trusted->ranges[middle][1] <= begin) low = middle + 1;
+        else high = middle;
+    }
+    return low < trusted->count && trusted->ranges[low][0] <= begin && end <= trusted->ranges[low][1];
+}
+
+bool wick_tok_matcher_next(const struct wick_tok_matcher *matcher, struct wick_str text, bool special, const struct wick_tok_trusted *trusted,
+                           size_t taken, size_t *from, struct wick_tok_match *match)
 {
     if (matcher->count == 0) return false;
     for (size_t at = *from; at < text.size; at++) {
@@ -96,6 +108,8 @@ bool wick_tok_matcher_next(const struct wick_tok_matcher *matcher, struct wick_s
         if (!token) continue;
         size_t begin = at, end = at + token->pattern.size;
         uint32_t code;
+        /* A spelling that is not trusted is text; what is trusted may begin within it. */
+        if (token->special && special && trusted && !is_trusted(trusted, begin, end)) continue;
         at = end - 1; /* a match that is not used is passed over whole, as the original does */
         if (token->special && !special) continue;
         if (token->single_word && word_beside(text, begin, end)) continue;

@@ -36,9 +36,15 @@ struct wick_tok_match {
 /* The longest token at text[at]; NULL: none. */
 const struct wick_tok_added *wick_tok_matcher_at(const struct wick_tok_matcher *matcher, struct wick_str text, size_t at);
 
+/* Where special tokens are seen: ranges [begin, end) of the text, in order. */
+struct wick_tok_trusted {
+    const size_t (*ranges)[2];
+    size_t count;
+};
+
 /* The next match in text at or after *from that is to be used; `taken` is where the text not yet taken begins. Moves *from behind
- * the match (before rstrip). False: none. */
-bool wick_tok_matcher_next(const struct wick_tok_matcher *matcher, struct wick_str text, bool special, size_t taken, size_t *from,
-                           struct wick_tok_match *match);
+ * the match (before rstrip). trusted NULL: everywhere. False: none. */
+bool wick_tok_matcher_next(const struct wick_tok_matcher *matcher, struct wick_str text, bool special, const struct wick_tok_trusted *trusted,
+                           size_t taken, size_t *from, struct wick_tok_match *match);
 
 #endif

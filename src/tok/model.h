@@ -158,6 +158,7 @@ struct wick_tok {
     struct wick_tok_added *added;
     size_t added_count, added_capacity;
     struct wick_tok_matcher raw, normalized;
+    struct wick_tok_matcher trusted; /* raw, and the special ones of normalized by their spelling: for text in parts */
     struct wick_tok_matcher kept; /* SentencePiece: passes the preparation as it stands */
     struct wick_tok_sentence sentence;
     bool patterns_as_given; /* added tokens are looked for in normalized text by their own spelling */
@@ -225,6 +226,7 @@ struct wick_tok_work {
     struct wick_ids *out;
     wick_error *err;
     bool special, escaped;
+    const struct wick_tok_trusted *trusted; /* where special tokens are seen; NULL: everywhere */
     bool at_start; /* what is normalized stands at the begin of the whole text */
     struct wick_buf text[2];  /* normalizers write them in turn */
     struct wick_buf cut[2];   /* splitters do */

@@ -71,6 +71,16 @@ enum wick_tok_encode_flags {
 wick_status wick_tok_encode(const struct wick_tok *tok, const char *text, size_t size, unsigned flags, struct wick_ids *out, wick_error *err)
     WICK_MUST_CHECK;
 
+/* The ids of parts that form one text: words and merges go over their borders, but special tokens are only seen where they lie within trusted parts
+ * (adjacent ones count as one). So what a part that is not trusted spells is text, whatever it spells. */
+struct wick_tok_part {
+    const char *data;
+    size_t size;
+    bool trusted;
+};
+wick_status wick_tok_encode_parts(const struct wick_tok *tok, const struct wick_tok_part *parts, size_t count, struct wick_ids *out,
+                                  wick_error *err) WICK_MUST_CHECK;
+
 /* ---- decode ---- */
 
 enum wick_tok_decode_flags {

@@ -15,7 +15,7 @@ LAYERS = {
     "base": 0,
     "tensor": 1, "flat": 1,
     "ukernel": 2, "pte": 2, "tok": 2, "checkpoint": 2,
-    "runtime": 3, "graph": 3,
+    "runtime": 3, "graph": 3, "chat": 3,
     "ops": 4, "ops/*": 4, "backends/*": 4, "backends/*/fmt": 4, "backends/*/rt": 4,
     "exec": 5, "backends/*/aot": 5,
     "llm": 6, "devtools": 6, "export": 6,
