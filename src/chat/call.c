@@ -20,7 +20,8 @@ int64_t wick_chat_arg_int(struct chat_run *run, const struct chat_args *args, si
 {
     struct chat_value v = wick_chat_arg(args, place, name);
     if (v.kind == CHAT_INT || v.kind == CHAT_BOOL) return chat_integer(v);
-    if (v.kind != CHAT_UNDEFINED && v.kind != CHAT_NONE) wick_chat_raise(run, "'%s' object cannot be interpreted as an integer", wick_chat_type_name(v));
+    if (v.kind != CHAT_UNDEFINED && v.kind != CHAT_NONE)
+        wick_chat_raise(run, "'%s' object cannot be interpreted as an integer", wick_chat_type_name(v));
     return missing;
 }
 
@@ -151,7 +152,8 @@ struct chat_value wick_chat_loop_attr(struct chat_run *run, struct chat_loop *lo
     if (wick_str_is(name, "depth")) return chat_int((int64_t)loop->depth + 1);
     if (wick_str_is(name, "depth0")) return chat_int((int64_t)loop->depth);
     if (wick_str_is(name, "previtem")) return index ? loop->items->items[index - 1] : wick_chat_undefined(run, WICK_STR("there is no previous item"));
-    if (wick_str_is(name, "nextitem")) return index + 1 < count ? loop->items->items[index + 1] : wick_chat_undefined(run, WICK_STR("there is no next item"));
+    if (wick_str_is(name, "nextitem"))
+        return index + 1 < count ? loop->items->items[index + 1] : wick_chat_undefined(run, WICK_STR("there is no next item"));
     if (wick_str_is(name, "cycle")) return wick_chat_call_new(run, loop_cycle, "cycle", self);
     if (wick_str_is(name, "changed")) return wick_chat_call_new(run, loop_changed, "changed", self);
     return wick_chat_undefined(run, name);
@@ -188,7 +190,8 @@ static struct chat_value dictionary(struct chat_run *run, enum chat_kind kind, c
         struct chat_list *items = wick_chat_items(run, first);
         for (size_t i = 0; items && i < items->count && !chat_failed(run); i++) {
             struct chat_list *pair = wick_chat_items(run, items->items[i]);
-            if (pair && pair->count != 2) wick_chat_raise(run, "dictionary update sequence element #%zu has length %zu; 2 is required", i, pair->count);
+            if (pair && pair->count != 2)
+                wick_chat_raise(run, "dictionary update sequence element #%zu has length %zu; 2 is required", i, pair->count);
             else if (pair) wick_chat_dict_set(run, made.as.dict, pair->items[0], pair->items[1]);
         }
     }
@@ -276,8 +279,9 @@ static struct chat_value f_now(struct chat_run *run, struct chat_value self, con
 
 struct chat_value wick_chat_global(struct chat_run *run, struct wick_str name)
 {
-    static const struct chat_function_row rows[] = {{"range", f_range},   {"dict", f_dict},     {"namespace", f_namespace},  {"raise_exception", f_raise},
-                                                    {"cycler", f_cycler}, {"joiner", f_joiner}, {"strftime_now", f_now}};
+    static const struct chat_function_row rows[] = {{"range", f_range},           {"dict", f_dict},     {"namespace", f_namespace},
+                                                    {"raise_exception", f_raise}, {"cycler", f_cycler}, {"joiner", f_joiner},
+                                                    {"strftime_now", f_now}};
     for (size_t i = 0; i < WICK_ARRAY_SIZE(rows); i++) {
         if (wick_str_is(name, rows[i].name)) return wick_chat_call_new(run, rows[i].function, rows[i].name, chat_none());
     }

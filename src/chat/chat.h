@@ -30,12 +30,13 @@ struct wick_chat_text {
 };
 void wick_chat_text_free(struct wick_chat_text *text);
 
-/* Renders with the members of the object `args` as variables ("messages", "tools", "add_generation_prompt", "bos_token", ...). Strings are not trusted,
- * but for those of members whose names end with "_token". On failure `out` holds nothing. INVALID_ARGUMENT: what the template raises (raise_exception's
- * message is the whole message), or what it does goes beyond the limits. */
+/* Renders with the members of the object `args` as variables ("messages", "tools", "add_generation_prompt", "bos_token", ...). Strings are not
+ * trusted, but for those of members whose names end with "_token". On failure `out` holds nothing. INVALID_ARGUMENT: what the template raises
+ * (raise_exception's message is the whole message), or what it does goes beyond the limits. */
 wick_status wick_chat_render(const struct wick_chat_template *chat, const json_t *args, struct wick_chat_text *out, wick_error *err) WICK_MUST_CHECK;
 
 /* Appends the ids of rendered text: one text for the tokenizer, but special tokens are only seen where they are wholly trusted. */
-wick_status wick_chat_text_encode(const struct wick_tok *tok, const struct wick_chat_text *text, struct wick_ids *ids, wick_error *err) WICK_MUST_CHECK;
+wick_status wick_chat_text_encode(const struct wick_tok *tok, const struct wick_chat_text *text, struct wick_ids *ids,
+                                  wick_error *err) WICK_MUST_CHECK;
 
 #endif

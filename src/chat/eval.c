@@ -299,8 +299,9 @@ static struct chat_value choice(struct chat_run *run, const struct chat_node *no
     bool yes = wick_chat_truth(wick_chat_eval(run, node->a));
     if (chat_failed(run)) return chat_none();
     if (yes) return wick_chat_eval(run, node->b);
-    return node->c ? wick_chat_eval(run, node->c)
-                   : wick_chat_undefined(run, WICK_STR("the inline if-expression evaluated to false and no else section was defined: 'else' is missing"));
+    return node->c
+               ? wick_chat_eval(run, node->c)
+               : wick_chat_undefined(run, WICK_STR("the inline if-expression evaluated to false and no else section was defined: 'else' is missing"));
 }
 
 static struct chat_value eval(struct chat_run *run, const struct chat_node *node)
@@ -312,9 +313,7 @@ static struct chat_value eval(struct chat_run *run, const struct chat_node *node
     case CHAT_N_TUPLE:
     case CHAT_N_LIST:
     case CHAT_N_DICT: return literal(run, node);
-    case CHAT_N_ATTR:
-        v = wick_chat_eval(run, node->a);
-        return chat_failed(run) ? v : wick_chat_attr(run, v, node->name);
+    case CHAT_N_ATTR: v = wick_chat_eval(run, node->a); return chat_failed(run) ? v : wick_chat_attr(run, v, node->name);
     case CHAT_N_ITEM: return item(run, node);
     case CHAT_N_CALL: return call(run, node);
     case CHAT_N_FILTER:

@@ -93,7 +93,8 @@ static struct chat_value through(struct chat_run *run, const struct chat_node *f
 {
     if (!filter || chat_failed(run)) return value;
     if (++run->depth > CHAT_RUN_DEPTH) return wick_chat_raise(run, "the template is nested too deeply");
-    struct chat_node constant = {.kind = CHAT_N_CONST, .line = filter->line, .value = filter->a ? through(run, filter->a, value) : value}, call = *filter;
+    struct chat_node constant = {.kind = CHAT_N_CONST, .line = filter->line, .value = filter->a ? through(run, filter->a, value) : value},
+                     call = *filter;
     call.a = &constant;
     run->depth--;
     return wick_chat_eval(run, &call);

@@ -126,10 +126,7 @@ FILTER(f_round)
     return isfinite(made) ? chat_float(made) : chat_float(chat_real(self));
 }
 
-FILTER(f_format)
-{
-    return self.kind == CHAT_STRING ? wick_chat_format(run, self, args) : wick_chat_raise(run, "format: a string expected");
-}
+FILTER(f_format) { return self.kind == CHAT_STRING ? wick_chat_format(run, self, args) : wick_chat_raise(run, "format: a string expected"); }
 
 /* Lines behind the first get blanks in front; empty ones do not. */
 FILTER(f_indent)
@@ -174,7 +171,8 @@ FILTER(f_wordcount)
     for (size_t i = 0, n; i < s.size; i += n) {
         uint32_t code = 0;
         n = wick_chat_char(s, i, &code);
-        bool word = code >= 128 ? !wick_chat_is_space(code) : (code >= '0' && code <= '9') || ((code | 32) >= 'a' && (code | 32) <= 'z') || code == '_';
+        bool word =
+            code >= 128 ? !wick_chat_is_space(code) : (code >= '0' && code <= '9') || ((code | 32) >= 'a' && (code | 32) <= 'z') || code == '_';
         words += word && !inside;
         inside = word;
     }
@@ -202,7 +200,8 @@ FILTER(f_escape)
     struct chat_value text = wick_chat_str(run, self);
     (void)args;
     for (size_t i = 0; i < WICK_ARRAY_SIZE(pairs) && !chat_failed(run); i++)
-        text = wick_chat_replace(run, text, wick_chat_string(run, wick_str_of(pairs[i][0]), false), wick_chat_string(run, wick_str_of(pairs[i][1]), false), -1);
+        text = wick_chat_replace(run, text, wick_chat_string(run, wick_str_of(pairs[i][0]), false),
+                                 wick_chat_string(run, wick_str_of(pairs[i][1]), false), -1);
     return text;
 }
 
@@ -234,11 +233,11 @@ FILTER(f_attr)
 chat_function *wick_chat_filter_find(struct wick_str name)
 {
     static const struct chat_function_row rows[] = {
-        {"string", f_string},   {"safe", f_safe},       {"upper", f_upper},         {"lower", f_lower},   {"capitalize", f_capitalize},
-        {"length", f_length},   {"count", f_length},    {"title", f_title},         {"trim", f_trim},     {"replace", f_replace},
-        {"default", f_default}, {"d", f_default},       {"int", f_int},             {"float", f_float},   {"abs", f_abs},
-        {"round", f_round},     {"format", f_format},   {"indent", f_indent},       {"center", f_center}, {"wordcount", f_wordcount},
-        {"truncate", f_truncate}, {"escape", f_escape}, {"e", f_escape},            {"attr", f_attr},     {"urlencode", f_urlencode},
+        {"string", f_string},         {"safe", f_safe},     {"upper", f_upper},   {"lower", f_lower},   {"capitalize", f_capitalize},
+        {"length", f_length},         {"count", f_length},  {"title", f_title},   {"trim", f_trim},     {"replace", f_replace},
+        {"default", f_default},       {"d", f_default},     {"int", f_int},       {"float", f_float},   {"abs", f_abs},
+        {"round", f_round},           {"format", f_format}, {"indent", f_indent}, {"center", f_center}, {"wordcount", f_wordcount},
+        {"truncate", f_truncate},     {"escape", f_escape}, {"e", f_escape},      {"attr", f_attr},     {"urlencode", f_urlencode},
         {"tojson", wick_chat_tojson},
     };
     for (size_t i = 0; i < WICK_ARRAY_SIZE(rows); i++) {

@@ -27,7 +27,10 @@ static struct chat_value by_path(struct chat_run *run, struct chat_value item, s
 }
 
 /* Text without case, as sorting and uniqueness take it. */
-static struct chat_value folded(struct chat_run *run, struct chat_value v, bool sensitive) { return sensitive ? v : wick_chat_case(run, v, CHAT_LOWER); }
+static struct chat_value folded(struct chat_run *run, struct chat_value v, bool sensitive)
+{
+    return sensitive ? v : wick_chat_case(run, v, CHAT_LOWER);
+}
 
 static struct chat_list *copy(struct chat_run *run, struct chat_value v)
 {
@@ -151,7 +154,8 @@ static struct chat_value pick(struct chat_run *run, struct chat_value self, cons
     struct chat_value name = wick_chat_arg(args, attribute, NULL);
     struct chat_args rest = behind(args, 1 + (size_t)attribute);
     chat_function *test = name.kind == CHAT_STRING ? wick_chat_test_find(chat_str(name)) : NULL;
-    if (name.kind == CHAT_STRING && !test) return wick_chat_raise(run, "No test named '%.*s'.", (int)WICK_MIN(chat_str(name).size, 60), chat_str(name).data);
+    if (name.kind == CHAT_STRING && !test)
+        return wick_chat_raise(run, "No test named '%.*s'.", (int)WICK_MIN(chat_str(name).size, 60), chat_str(name).data);
     for (size_t i = 0; items && i < items->count && !chat_failed(run); i++) {
         struct chat_value v = by_path(run, items->items[i], path);
         if (test && !chat_failed(run)) v = test(run, v, &rest);
@@ -238,7 +242,8 @@ FILTER(f_sum)
     struct chat_list *items = wick_chat_items(run, self);
     struct chat_value sum = wick_chat_arg(args, 1, "start"), path = wick_chat_arg(args, 0, "attribute");
     if (!chat_given(sum)) sum = chat_int(0);
-    for (size_t i = 0; items && i < items->count && !chat_failed(run); i++) sum = wick_chat_binary(run, '+', sum, by_path(run, items->items[i], path));
+    for (size_t i = 0; items && i < items->count && !chat_failed(run); i++)
+        sum = wick_chat_binary(run, '+', sum, by_path(run, items->items[i], path));
     return sum;
 }
 
@@ -282,10 +287,25 @@ FILTER(f_batch)
 chat_function *wick_chat_list_filter_find(struct wick_str name)
 {
     static const struct chat_function_row rows[] = {
-        {"sort", f_sort},     {"items", f_items},   {"dictsort", f_dictsort}, {"groupby", f_groupby}, {"select", f_select},
-        {"reject", f_reject}, {"map", f_map},       {"selectattr", f_selectattr}, {"rejectattr", f_rejectattr},
-        {"unique", f_unique}, {"first", f_first},   {"last", f_last},         {"list", f_list},       {"reverse", f_reverse},
-        {"join", f_join},     {"sum", f_sum},       {"min", f_min},           {"max", f_max},         {"batch", f_batch},
+        {"sort", f_sort},
+        {"items", f_items},
+        {"dictsort", f_dictsort},
+        {"groupby", f_groupby},
+        {"select", f_select},
+        {"reject", f_reject},
+        {"map", f_map},
+        {"selectattr", f_selectattr},
+        {"rejectattr", f_rejectattr},
+        {"unique", f_unique},
+        {"first", f_first},
+        {"last", f_last},
+        {"list", f_list},
+        {"reverse", f_reverse},
+        {"join", f_join},
+        {"sum", f_sum},
+        {"min", f_min},
+        {"max", f_max},
+        {"batch", f_batch},
     };
     for (size_t i = 0; i < WICK_ARRAY_SIZE(rows); i++) {
         if (wick_str_is(name, rows[i].name)) return rows[i].function;

@@ -14,8 +14,8 @@ enum {
     CHAT_VALUE_DEPTH = 100, /* lists within lists, when they are printed, compared or read */
     CHAT_RANGE_LIMIT = 100000,
 };
-#define CHAT_SOURCE_LIMIT ((size_t)1 << 20)   /* bytes of a template */
-#define CHAT_MEMORY_LIMIT ((size_t)1 << 28)   /* bytes of one rendering */
+#define CHAT_SOURCE_LIMIT ((size_t)1 << 20) /* bytes of a template */
+#define CHAT_MEMORY_LIMIT ((size_t)1 << 28) /* bytes of one rendering */
 #define CHAT_OUTPUT_LIMIT ((size_t)1 << 26)
 #define CHAT_STEP_LIMIT ((uint64_t)1 << 26)
 
@@ -147,7 +147,16 @@ enum chat_node_kind {
 };
 
 /* What op means beside the character itself. */
-enum { CHAT_OP_EQ = 'e', CHAT_OP_NE = 'n', CHAT_OP_LE = 'l', CHAT_OP_GE = 'g', CHAT_OP_IN = 'i', CHAT_OP_NOT_IN = 'o', CHAT_OP_FLOOR = 'f', CHAT_OP_POWER = 'p' };
+enum {
+    CHAT_OP_EQ = 'e',
+    CHAT_OP_NE = 'n',
+    CHAT_OP_LE = 'l',
+    CHAT_OP_GE = 'g',
+    CHAT_OP_IN = 'i',
+    CHAT_OP_NOT_IN = 'o',
+    CHAT_OP_FLOOR = 'f',
+    CHAT_OP_POWER = 'p'
+};
 
 struct chat_node {
     enum chat_node_kind kind;
@@ -167,7 +176,19 @@ struct wick_chat_template {
 
 /* ---- tokens (lex.c) ---- */
 
-enum chat_token_kind { CHAT_T_DATA, CHAT_T_PRINT, CHAT_T_PRINT_END, CHAT_T_BLOCK, CHAT_T_BLOCK_END, CHAT_T_NAME, CHAT_T_STRING, CHAT_T_INT, CHAT_T_FLOAT, CHAT_T_OP, CHAT_T_END };
+enum chat_token_kind {
+    CHAT_T_DATA,
+    CHAT_T_PRINT,
+    CHAT_T_PRINT_END,
+    CHAT_T_BLOCK,
+    CHAT_T_BLOCK_END,
+    CHAT_T_NAME,
+    CHAT_T_STRING,
+    CHAT_T_INT,
+    CHAT_T_FLOAT,
+    CHAT_T_OP,
+    CHAT_T_END
+};
 
 struct chat_token {
     enum chat_token_kind kind;
@@ -203,8 +224,8 @@ void wick_chat_need_op(struct chat_parser *p, const char *op);
 struct chat_node *wick_chat_expression(struct chat_parser *p, bool with_if);
 /* One expression, or several with commas between as a tuple, up to a block's end or a word that ends it. */
 struct chat_node *wick_chat_tuple(struct chat_parser *p, bool with_if, const char *end_word);
-struct chat_node *wick_chat_target(struct chat_parser *p, const char *end_word); /* names, attributes of namespaces */
-struct chat_node *wick_chat_call_args(struct chat_parser *p);                    /* the cursor on "(" */
+struct chat_node *wick_chat_target(struct chat_parser *p, const char *end_word);                /* names, attributes of namespaces */
+struct chat_node *wick_chat_call_args(struct chat_parser *p);                                   /* the cursor on "(" */
 struct chat_node *wick_chat_filters(struct chat_parser *p, struct chat_node *node, bool first); /* first: the name, without "|" */
 
 /* ---- one rendering ---- */
@@ -271,7 +292,10 @@ struct chat_value wick_chat_from_json(struct chat_run *run, const json_t *json, 
 
 static inline bool chat_is_list(struct chat_value v) { return v.kind == CHAT_LIST || v.kind == CHAT_TUPLE; }
 static inline bool chat_is_number(struct chat_value v) { return v.kind == CHAT_INT || v.kind == CHAT_FLOAT || v.kind == CHAT_BOOL; }
-static inline double chat_real(struct chat_value v) { return v.kind == CHAT_FLOAT ? v.as.real : v.kind == CHAT_BOOL ? v.as.flag : (double)v.as.integer; }
+static inline double chat_real(struct chat_value v)
+{
+    return v.kind == CHAT_FLOAT ? v.as.real : v.kind == CHAT_BOOL ? v.as.flag : (double)v.as.integer;
+}
 static inline int64_t chat_integer(struct chat_value v) { return v.kind == CHAT_BOOL ? v.as.flag : v.as.integer; }
 static inline struct wick_str chat_str(struct chat_value v)
 {
@@ -293,13 +317,13 @@ struct chat_value wick_chat_slice(struct chat_run *run, struct chat_value v, con
 
 /* ---- texts (print.c, text.c) ---- */
 
-void wick_chat_print(struct chat_build *build, struct chat_value v);            /* str() */
-void wick_chat_repr(struct chat_build *build, struct chat_value v, int depth);  /* repr() */
-struct chat_value wick_chat_str(struct chat_run *run, struct chat_value v);     /* str() as a value */
+void wick_chat_print(struct chat_build *build, struct chat_value v);           /* str() */
+void wick_chat_repr(struct chat_build *build, struct chat_value v, int depth); /* repr() */
+struct chat_value wick_chat_str(struct chat_run *run, struct chat_value v);    /* str() as a value */
 chat_function wick_chat_tojson;
 bool wick_chat_is_space(uint32_t code);
-size_t wick_chat_char(struct wick_str text, size_t at, uint32_t *code); /* its bytes, at least 1 */
-size_t wick_chat_count(struct wick_str text);                            /* characters */
+size_t wick_chat_char(struct wick_str text, size_t at, uint32_t *code);         /* its bytes, at least 1 */
+size_t wick_chat_count(struct wick_str text);                                   /* characters */
 size_t wick_chat_find(struct wick_str text, struct wick_str what, size_t from); /* SIZE_MAX: nowhere */
 enum chat_case { CHAT_UPPER, CHAT_LOWER, CHAT_TITLE, CHAT_CAPITALIZE, CHAT_SWAP };
 struct chat_value wick_chat_case(struct chat_run *run, struct chat_value v, enum chat_case how);
@@ -338,6 +362,7 @@ void wick_chat_exec(struct chat_run *run, const struct chat_node *list);
 /* Runs a list in a frame of its own and gives what it printed. */
 struct chat_value wick_chat_captured(struct chat_run *run, const struct chat_node *list, struct chat_frame *frame);
 struct chat_frame *wick_chat_frame(struct chat_run *run, struct chat_frame *up);
-struct chat_value wick_chat_run_loop(struct chat_run *run, const struct chat_node *node, struct chat_value items, size_t depth, struct chat_frame *up);
+struct chat_value wick_chat_run_loop(struct chat_run *run, const struct chat_node *node, struct chat_value items, size_t depth,
+                                     struct chat_frame *up);
 
 #endif

@@ -11,7 +11,7 @@ struct lexer {
     struct chat_tokens *tokens;
     size_t at, capacity;
     uint32_t line;
-    size_t counted; /* lines are counted up to here */
+    size_t counted;   /* lines are counted up to here */
     bool line_starts; /* the last tag took the end of its line along */
     wick_error *err;
 };
@@ -134,13 +134,17 @@ static wick_status take_raw(struct lexer *l, size_t from)
 
 /* ---- within tags ---- */
 
-static bool word_char(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (unsigned char)c >= 0x80; }
+static bool word_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (unsigned char)c >= 0x80;
+}
 static bool digit(char c) { return c >= '0' && c <= '9'; }
 
 /* Digits with single underscores between; the place behind. */
 static size_t digits(const struct lexer *l, size_t place)
 {
-    while (place < l->source.size && (digit(l->source.data[place]) || (l->source.data[place] == '_' && place + 1 < l->source.size && digit(l->source.data[place + 1]))))
+    while (place < l->source.size &&
+           (digit(l->source.data[place]) || (l->source.data[place] == '_' && place + 1 < l->source.size && digit(l->source.data[place + 1]))))
         place++;
     return place;
 }

@@ -140,7 +140,8 @@ static struct chat_value affix(struct chat_run *run, struct chat_value self, con
     for (size_t i = 0; i < count; i++) {
         struct chat_value one = what.kind == CHAT_TUPLE ? what.as.list->items[i] : what;
         if (one.kind != CHAT_STRING)
-            return wick_chat_raise(run, "%s first arg must be str or a tuple of str, not %s", start ? "startswith" : "endswith", wick_chat_type_name(one));
+            return wick_chat_raise(run, "%s first arg must be str or a tuple of str, not %s", start ? "startswith" : "endswith",
+                                   wick_chat_type_name(one));
         if (start ? wick_str_starts(chat_str(self), chat_str(one)) : wick_str_ends(chat_str(self), chat_str(one))) return chat_bool(true);
     }
     return chat_bool(false);
@@ -230,7 +231,10 @@ static struct chat_value all_are(struct chat_value self, enum char_kind kind)
         n = wick_chat_char(s, i, &code);
         utf8proc_category_t category = utf8proc_category((utf8proc_int32_t)code);
         bool letter = category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO, digit = wick_tok_in_class(code, WICK_TOK_CLASS_NUMERIC);
-        ok = kind == KIND_DIGIT ? category == UTF8PROC_CATEGORY_ND : kind == KIND_LETTER ? letter : kind == KIND_ALNUM ? letter || digit : wick_chat_is_space(code);
+        ok = kind == KIND_DIGIT    ? category == UTF8PROC_CATEGORY_ND
+             : kind == KIND_LETTER ? letter
+             : kind == KIND_ALNUM  ? letter || digit
+                                   : wick_chat_is_space(code);
     }
     return chat_bool(ok);
 }
@@ -294,7 +298,8 @@ METHOD(s_format)
         for (size_t i = 0; name.size && i < args->named_count; i++) {
             if (wick_str_equal(chat_str(args->named[i].key), name)) v = args->named[i].value;
         }
-        if (!chat_given(v)) return wick_chat_raise(run, "format: nothing for {%.*s}; conversions are not supported", (int)WICK_MIN(name.size, 60), name.data);
+        if (!chat_given(v))
+            return wick_chat_raise(run, "format: nothing for {%.*s}; conversions are not supported", (int)WICK_MIN(name.size, 60), name.data);
         wick_chat_print(&build, v);
         at = end + 1;
     }
@@ -314,7 +319,8 @@ METHOD(l_index)
 METHOD(l_count)
 {
     int64_t count = 0;
-    for (size_t i = 0; i < self.as.list->count && !chat_failed(run); i++) count += wick_chat_equal(run, self.as.list->items[i], wick_chat_arg(args, 0, NULL));
+    for (size_t i = 0; i < self.as.list->count && !chat_failed(run); i++)
+        count += wick_chat_equal(run, self.as.list->items[i], wick_chat_arg(args, 0, NULL));
     return chat_int(count);
 }
 
@@ -354,27 +360,58 @@ METHOD(unsafe)
 }
 
 static const struct chat_function_row string_rows[] = {
-    {"upper", s_upper},         {"lower", s_lower},           {"title", s_title},           {"capitalize", s_capitalize},     {"swapcase", s_swapcase},
-    {"strip", s_strip},         {"lstrip", s_lstrip},         {"rstrip", s_rstrip},         {"split", s_split},               {"rsplit", s_rsplit},
-    {"splitlines", s_splitlines}, {"startswith", s_startswith}, {"endswith", s_endswith},   {"removeprefix", s_removeprefix}, {"removesuffix", s_removesuffix},
-    {"replace", s_replace},     {"find", s_find},             {"rfind", s_rfind},           {"index", s_index},               {"count", s_count},
-    {"join", s_join},           {"partition", s_partition},   {"rpartition", s_rpartition}, {"isdigit", s_isdigit},           {"isnumeric", s_isdigit},
-    {"isdecimal", s_isdigit},   {"isalpha", s_isalpha},       {"isalnum", s_isalnum},       {"isspace", s_isspace},           {"islower", s_islower},
-    {"isupper", s_isupper},     {"ljust", s_ljust},           {"rjust", s_rjust},           {"zfill", s_zfill},               {"format", s_format},
+    {"upper", s_upper},
+    {"lower", s_lower},
+    {"title", s_title},
+    {"capitalize", s_capitalize},
+    {"swapcase", s_swapcase},
+    {"strip", s_strip},
+    {"lstrip", s_lstrip},
+    {"rstrip", s_rstrip},
+    {"split", s_split},
+    {"rsplit", s_rsplit},
+    {"splitlines", s_splitlines},
+    {"startswith", s_startswith},
+    {"endswith", s_endswith},
+    {"removeprefix", s_removeprefix},
+    {"removesuffix", s_removesuffix},
+    {"replace", s_replace},
+    {"find", s_find},
+    {"rfind", s_rfind},
+    {"index", s_index},
+    {"count", s_count},
+    {"join", s_join},
+    {"partition", s_partition},
+    {"rpartition", s_rpartition},
+    {"isdigit", s_isdigit},
+    {"isnumeric", s_isdigit},
+    {"isdecimal", s_isdigit},
+    {"isalpha", s_isalpha},
+    {"isalnum", s_isalnum},
+    {"isspace", s_isspace},
+    {"islower", s_islower},
+    {"isupper", s_isupper},
+    {"ljust", s_ljust},
+    {"rjust", s_rjust},
+    {"zfill", s_zfill},
+    {"format", s_format},
     {NULL, NULL},
 };
 static const struct chat_function_row list_rows[] = {
-    {"index", l_index}, {"count", l_count},  {"copy", l_copy},    {"append", unsafe}, {"extend", unsafe}, {"insert", unsafe}, {"pop", unsafe},
-    {"remove", unsafe}, {"reverse", unsafe}, {"sort", unsafe},    {"clear", unsafe},  {NULL, NULL},
+    {"index", l_index}, {"count", l_count}, {"copy", l_copy},    {"append", unsafe}, {"extend", unsafe}, {"insert", unsafe},
+    {"pop", unsafe},    {"remove", unsafe}, {"reverse", unsafe}, {"sort", unsafe},   {"clear", unsafe},  {NULL, NULL},
 };
 static const struct chat_function_row dict_rows[] = {
-    {"get", d_get},    {"items", d_items},  {"keys", d_keys},      {"values", d_values},   {"copy", d_copy}, {"update", unsafe},
-    {"pop", unsafe},   {"clear", unsafe},   {"popitem", unsafe},   {"setdefault", unsafe}, {NULL, NULL},
+    {"get", d_get},  {"items", d_items}, {"keys", d_keys},    {"values", d_values},   {"copy", d_copy}, {"update", unsafe},
+    {"pop", unsafe}, {"clear", unsafe},  {"popitem", unsafe}, {"setdefault", unsafe}, {NULL, NULL},
 };
 
 struct chat_value wick_chat_method(struct chat_run *run, struct chat_value self, struct wick_str name)
 {
-    const struct chat_function_row *rows = self.kind == CHAT_STRING ? string_rows : chat_is_list(self) ? list_rows : self.kind == CHAT_DICT ? dict_rows : NULL;
+    const struct chat_function_row *rows = self.kind == CHAT_STRING ? string_rows
+                                           : chat_is_list(self)     ? list_rows
+                                           : self.kind == CHAT_DICT ? dict_rows
+                                                                    : NULL;
     for (; rows && rows->name; rows++) {
         if (wick_str_is(name, rows->name)) return wick_chat_call_new(run, rows->function, rows->name, self);
     }

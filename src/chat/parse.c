@@ -259,7 +259,8 @@ struct chat_node *wick_chat_filters(struct chat_parser *p, struct chat_node *nod
         filter->name = dotted(p, "filter");
         filter->function = wick_chat_filter_find(filter->name);
         if (!filter->function)
-            return wick_chat_parse_fail(p, WICK_NOT_SUPPORTED, "the filter '%.*s' is not supported", (int)WICK_MIN(filter->name.size, 60), filter->name.data);
+            return wick_chat_parse_fail(p, WICK_NOT_SUPPORTED, "the filter '%.*s' is not supported", (int)WICK_MIN(filter->name.size, 60),
+                                        filter->name.data);
         if (wick_chat_at_op(p, "(")) filter->b = wick_chat_call_args(p);
         node = filter;
     }
@@ -270,7 +271,8 @@ static bool starts_argument(const struct chat_parser *p)
 {
     enum chat_token_kind kind = p->at->kind;
     if (kind == CHAT_T_STRING || kind == CHAT_T_INT || kind == CHAT_T_FLOAT || wick_chat_at_op(p, "[") || wick_chat_at_op(p, "{")) return true;
-    return kind == CHAT_T_NAME && !wick_chat_at_name(p, "else") && !wick_chat_at_name(p, "or") && !wick_chat_at_name(p, "and") && !wick_chat_at_name(p, "if");
+    return kind == CHAT_T_NAME && !wick_chat_at_name(p, "else") && !wick_chat_at_name(p, "or") && !wick_chat_at_name(p, "and") &&
+           !wick_chat_at_name(p, "if");
 }
 
 static struct chat_node *test(struct chat_parser *p, struct chat_node *node)
@@ -326,7 +328,11 @@ static struct chat_node *product(struct chat_parser *p)
 {
     struct chat_node *node = power(p);
     while (p->status == WICK_OK) {
-        char op = wick_chat_take_op(p, "*") ? '*' : wick_chat_take_op(p, "//") ? CHAT_OP_FLOOR : wick_chat_take_op(p, "/") ? '/' : wick_chat_take_op(p, "%") ? '%' : 0;
+        char op = wick_chat_take_op(p, "*")    ? '*'
+                  : wick_chat_take_op(p, "//") ? CHAT_OP_FLOOR
+                  : wick_chat_take_op(p, "/")  ? '/'
+                  : wick_chat_take_op(p, "%")  ? '%'
+                                               : 0;
         if (!op) break;
         node = pair(p, CHAT_N_BINARY, op, node, power(p));
     }
@@ -417,7 +423,8 @@ struct chat_node *wick_chat_expression(struct chat_parser *p, bool with_if)
 
 static bool at_end(const struct chat_parser *p, const char *end_word)
 {
-    return p->at->kind == CHAT_T_BLOCK_END || p->at->kind == CHAT_T_PRINT_END || wick_chat_at_op(p, ")") || (end_word && wick_chat_at_name(p, end_word));
+    return p->at->kind == CHAT_T_BLOCK_END || p->at->kind == CHAT_T_PRINT_END || wick_chat_at_op(p, ")") ||
+           (end_word && wick_chat_at_name(p, end_word));
 }
 
 static struct chat_node *several(struct chat_parser *p, bool with_if, const char *end_word, bool targets)

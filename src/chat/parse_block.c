@@ -212,7 +212,8 @@ static struct chat_node *print(struct chat_parser *p)
     struct chat_node *node = wick_chat_node(p, CHAT_N_PRINT);
     p->at++;
     if (node) node->a = wick_chat_tuple(p, true, NULL);
-    if (p->status == WICK_OK && p->at->kind != CHAT_T_PRINT_END) return wick_chat_parse_fail(p, WICK_INVALID_ARGUMENT, "expected token 'end of print statement'");
+    if (p->status == WICK_OK && p->at->kind != CHAT_T_PRINT_END)
+        return wick_chat_parse_fail(p, WICK_INVALID_ARGUMENT, "expected token 'end of print statement'");
     if (p->status == WICK_OK) p->at++;
     return node;
 }

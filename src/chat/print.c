@@ -37,8 +37,10 @@ static void put_escape(struct chat_build *build, const char *format, uint32_t co
     char text[16];
     uint8_t marks[16];
     memset(marks, from->taint ? from->taint[at] : 0, sizeof marks);
-    int size = code == '\t' ? snprintf(text, sizeof text, "\\t") : code == '\n' ? snprintf(text, sizeof text, "\\n")
-             : code == '\r' ? snprintf(text, sizeof text, "\\r") : -1;
+    int size = code == '\t'   ? snprintf(text, sizeof text, "\\t")
+               : code == '\n' ? snprintf(text, sizeof text, "\\n")
+               : code == '\r' ? snprintf(text, sizeof text, "\\r")
+                              : -1;
     if (size < 0) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
@@ -52,8 +54,9 @@ static bool printable(uint32_t code)
 {
     utf8proc_category_t category = utf8proc_category((utf8proc_int32_t)code);
     if (code < 0x7f) return code >= 0x20;
-    return category != UTF8PROC_CATEGORY_CN && category != UTF8PROC_CATEGORY_CC && category != UTF8PROC_CATEGORY_CF && category != UTF8PROC_CATEGORY_CS &&
-           category != UTF8PROC_CATEGORY_CO && category != UTF8PROC_CATEGORY_ZL && category != UTF8PROC_CATEGORY_ZP && category != UTF8PROC_CATEGORY_ZS;
+    return category != UTF8PROC_CATEGORY_CN && category != UTF8PROC_CATEGORY_CC && category != UTF8PROC_CATEGORY_CF &&
+           category != UTF8PROC_CATEGORY_CS && category != UTF8PROC_CATEGORY_CO && category != UTF8PROC_CATEGORY_ZL &&
+           category != UTF8PROC_CATEGORY_ZP && category != UTF8PROC_CATEGORY_ZS;
 }
 
 static void repr_text(struct chat_build *build, const struct chat_text *text)
@@ -255,7 +258,8 @@ static void json_value(struct chat_build *build, const struct json_style *style,
 /* tojson(value, ensure_ascii=False, indent=None, separators=None, sort_keys=False), as Hugging Face has it. */
 struct chat_value wick_chat_tojson(struct chat_run *run, struct chat_value self, const struct chat_args *args)
 {
-    struct json_style style = {.ascii = wick_chat_arg_flag(args, 0, "ensure_ascii", false), .sorted = wick_chat_arg_flag(args, 3, "sort_keys", false)};
+    struct json_style style = {.ascii = wick_chat_arg_flag(args, 0, "ensure_ascii", false),
+                               .sorted = wick_chat_arg_flag(args, 3, "sort_keys", false)};
     struct chat_value indent = wick_chat_arg(args, 1, "indent"), separators = wick_chat_arg(args, 2, "separators");
     struct chat_build build;
     style.indent = chat_none();

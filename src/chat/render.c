@@ -98,7 +98,8 @@ static void take_args(struct chat_run *run, const json_t *args)
 {
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)args, key, value) {
+    json_object_foreach((json_t *)(uintptr_t)args, key, value)
+    {
         bool special = json_is_string(value) && wick_str_ends(wick_str_of(key), WICK_STR("_token"));
         struct chat_value made = wick_chat_from_json(run, value, !special, 0);
         wick_chat_dict_set(run, &run->frame->names, wick_chat_string(run, wick_str_of(key), false), made);

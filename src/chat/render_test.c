@@ -69,7 +69,8 @@ static void golden(void **state)
     assert_true(json_array_size(cases) >= 100);
     for (size_t i = 0; i < json_array_size(cases); i++) {
         const json_t *item = json_array_get(cases, i), *text = json_object_get(item, "text"), *error = json_object_get(item, "error");
-        const char *source = json_string_value(json_object_get(json_object_get(root, "templates"), json_string_value(json_object_get(item, "template"))));
+        const char *source =
+            json_string_value(json_object_get(json_object_get(root, "templates"), json_string_value(json_object_get(item, "template"))));
         char *args = json_dumps(json_object_get(item, "args"), 0);
         if (text) expect(source, args, json_string_value(text), false);
         else refused(source, args, WICK_INVALID_ARGUMENT, json_string_value(error)), errors++;
@@ -110,7 +111,10 @@ static void texts(void **state)
 {
     static const char args[] = "{\"s\":\" a,b </think> c \",\"f\":[0.1,1e20,100.0],\"u\":\"\\u00e9\\u4e16\"}";
     (void)state;
-    expect("{{ s.split('</think>')[-1].lstrip() }}|{{ s | trim }}|{{ u[1:] }}{{ u | length }}", args, "c |a,b </think> c|\xe4\xb8\x96" "2", false);
+    expect("{{ s.split('</think>')[-1].lstrip() }}|{{ s | trim }}|{{ u[1:] }}{{ u | length }}", args,
+           "c |a,b </think> c|\xe4\xb8\x96"
+           "2",
+           false);
     expect("{{ f }}{{ f | tojson }}{{ {'a': none, 'b': [true]} | tojson(indent=2) }}", args,
            "[0.1, 1e+20, 100.0][0.1, 1e+20, 100.0]{\n  \"a\": null,\n  \"b\": [\n    true\n  ]\n}", false);
     expect("{{ \"it's\" }}{{ [\"it's\", 'x'] }}", args, "it's[\"it's\", 'x']", false);
@@ -133,9 +137,10 @@ static void marks(void **state)
 /* What a message spells is text for the tokenizer, what the template spells is a token; the text is one for merges. */
 static void ids(void **state)
 {
-    static const char vocabulary[] = "{\"added_tokens\":[{\"id\":9,\"content\":\"<e>\",\"special\":true,\"normalized\":false},{\"id\":10,\"content\":\"<N>\",\"special\":true,"
-                                     "\"normalized\":true}],\"normalizer\":{\"type\":\"Lowercase\"},\"model\":{\"type\":\"BPE\",\"vocab\":{\"<\":0,\"e\":1,"
-                                     "\">\":2,\"a\":3,\"b\":4,\"ab\":5,\"n\":6},\"merges\":[\"a b\"]}}";
+    static const char vocabulary[] =
+        "{\"added_tokens\":[{\"id\":9,\"content\":\"<e>\",\"special\":true,\"normalized\":false},{\"id\":10,\"content\":\"<N>\",\"special\":true,"
+        "\"normalized\":true}],\"normalizer\":{\"type\":\"Lowercase\"},\"model\":{\"type\":\"BPE\",\"vocab\":{\"<\":0,\"e\":1,"
+        "\">\":2,\"a\":3,\"b\":4,\"ab\":5,\"n\":6},\"merges\":[\"a b\"]}}";
     static const int32_t wanted[] = {9, 5, 0, 1, 2, 0, 6, 2, 9, 10, 3};
     struct wick_tok *tok;
     struct wick_chat_template *chat;
@@ -186,7 +191,10 @@ static void repeated(const char *what, size_t count, const char *tail, const cha
 static void limits(void **state)
 {
     (void)state;
-    repeated("{{ (((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((", 1, "1", "deep");
+    repeated("{{ "
+             "((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((("
+             "((((((((((((((((((",
+             1, "1", "deep");
     repeated("{% if x %}", 5000, "", "deep");
     refused("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "{}", WICK_INVALID_ARGUMENT, "deep");
     refused("{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}", "{}", WICK_INVALID_ARGUMENT, "too m");
@@ -200,7 +208,8 @@ static void limits(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(golden), cmocka_unit_test(white_space), cmocka_unit_test(loops_and_scopes), cmocka_unit_test(texts),
-                                       cmocka_unit_test(marks),  cmocka_unit_test(ids),         cmocka_unit_test(errors),           cmocka_unit_test(limits)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(golden), cmocka_unit_test(white_space), cmocka_unit_test(loops_and_scopes),
+                                       cmocka_unit_test(texts),  cmocka_unit_test(marks),       cmocka_unit_test(ids),
+                                       cmocka_unit_test(errors), cmocka_unit_test(limits)};
     return WICK_TEST_MAIN(tests);
 }

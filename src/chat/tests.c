@@ -4,12 +4,12 @@
 #include <math.h>
 
 #define TEST(name) static struct chat_value name(struct chat_run *run, struct chat_value self, const struct chat_args *args)
-#define KIND_TEST(name, condition)                                                                 \
-    TEST(name)                                                                                     \
-    {                                                                                              \
-        (void)run, (void)self;                                                                     \
-        (void)args;                                                                                \
-        return chat_bool(condition);                                                               \
+#define KIND_TEST(name, condition)   \
+    TEST(name)                       \
+    {                                \
+        (void)run, (void)self;       \
+        (void)args;                  \
+        return chat_bool(condition); \
     }
 
 KIND_TEST(t_defined, self.kind != CHAT_UNDEFINED)
@@ -23,7 +23,8 @@ KIND_TEST(t_float, self.kind == CHAT_FLOAT)
 KIND_TEST(t_number, chat_is_number(self))
 KIND_TEST(t_string, self.kind == CHAT_STRING)
 KIND_TEST(t_mapping, self.kind == CHAT_DICT)
-KIND_TEST(t_iterable, chat_is_list(self) || self.kind == CHAT_STRING || self.kind == CHAT_DICT || self.kind == CHAT_UNDEFINED || self.kind == CHAT_LOOP)
+KIND_TEST(t_iterable,
+          chat_is_list(self) || self.kind == CHAT_STRING || self.kind == CHAT_DICT || self.kind == CHAT_UNDEFINED || self.kind == CHAT_LOOP)
 KIND_TEST(t_sequence, chat_is_list(self) || self.kind == CHAT_STRING || self.kind == CHAT_DICT || self.kind == CHAT_UNDEFINED)
 KIND_TEST(t_callable, self.kind == CHAT_CALL || self.kind == CHAT_LOOP)
 KIND_TEST(t_escaped, false)
@@ -75,14 +76,45 @@ TEST(t_test) { return (void)run, (void)args, chat_bool(self.kind == CHAT_STRING 
 chat_function *wick_chat_test_find(struct wick_str name)
 {
     static const struct chat_function_row rows[] = {
-        {"defined", t_defined}, {"undefined", t_undefined}, {"none", t_none},         {"boolean", t_boolean},   {"true", t_true},
-        {"false", t_false},     {"integer", t_integer},     {"float", t_float},       {"number", t_number},     {"string", t_string},
-        {"mapping", t_mapping}, {"iterable", t_iterable},   {"sequence", t_sequence}, {"callable", t_callable}, {"escaped", t_escaped},
-        {"eq", t_eq},           {"equalto", t_eq},          {"==", t_eq},             {"ne", t_ne},             {"!=", t_ne},
-        {"lt", t_lt},           {"lessthan", t_lt},         {"<", t_lt},              {"le", t_le},             {"<=", t_le},
-        {"gt", t_gt},           {"greaterthan", t_gt},      {">", t_gt},              {"ge", t_ge},             {">=", t_ge},
-        {"in", t_in},           {"even", t_even},           {"odd", t_odd},           {"divisibleby", t_divisible},
-        {"lower", t_lower},     {"upper", t_upper},         {"sameas", t_sameas},     {"filter", t_filter},     {"test", t_test},
+        {"defined", t_defined},
+        {"undefined", t_undefined},
+        {"none", t_none},
+        {"boolean", t_boolean},
+        {"true", t_true},
+        {"false", t_false},
+        {"integer", t_integer},
+        {"float", t_float},
+        {"number", t_number},
+        {"string", t_string},
+        {"mapping", t_mapping},
+        {"iterable", t_iterable},
+        {"sequence", t_sequence},
+        {"callable", t_callable},
+        {"escaped", t_escaped},
+        {"eq", t_eq},
+        {"equalto", t_eq},
+        {"==", t_eq},
+        {"ne", t_ne},
+        {"!=", t_ne},
+        {"lt", t_lt},
+        {"lessthan", t_lt},
+        {"<", t_lt},
+        {"le", t_le},
+        {"<=", t_le},
+        {"gt", t_gt},
+        {"greaterthan", t_gt},
+        {">", t_gt},
+        {"ge", t_ge},
+        {">=", t_ge},
+        {"in", t_in},
+        {"even", t_even},
+        {"odd", t_odd},
+        {"divisibleby", t_divisible},
+        {"lower", t_lower},
+        {"upper", t_upper},
+        {"sameas", t_sameas},
+        {"filter", t_filter},
+        {"test", t_test},
     };
     for (size_t i = 0; i < WICK_ARRAY_SIZE(rows); i++) {
         if (wick_str_is(name, rows[i].name)) return rows[i].function;

@@ -183,7 +183,8 @@ static struct chat_value object_from_json(struct chat_run *run, const json_t *js
     made.as.dict->pairs = pairs;
     made.as.dict->capacity = json_object_size(json);
     /* Keys of an object differ, so they need not be looked for. */
-    json_object_foreach((json_t *)(uintptr_t)json, key, value) {
+    json_object_foreach((json_t *)(uintptr_t)json, key, value)
+    {
         struct chat_value name = wick_chat_string(run, wick_str_of(key), tainted), item = wick_chat_from_json(run, value, tainted, depth + 1);
         if (chat_failed(run)) return chat_none();
         pairs[made.as.dict->count++] = (struct chat_pair){name, item};

@@ -8,8 +8,8 @@
 /* ---- vocabulary ---- */
 
 /* {"piece": id, ...}. Counts the entries and finds the highest id; with `enter`, enters them. */
-static wick_status read_object(struct wick_tok *tok, bool enter, const struct wick_tok_hf_parts *parts, struct wick_buf *scratch, size_t *count, int32_t *highest,
-                              wick_error *err)
+static wick_status read_object(struct wick_tok *tok, bool enter, const struct wick_tok_hf_parts *parts, struct wick_buf *scratch, size_t *count,
+                               int32_t *highest, wick_error *err)
 {
     struct wick_tok_json json = {parts->document, parts->vocab.begin, parts->vocab.end};
     bool first = true, more = true;

@@ -21,8 +21,11 @@ static void word_piece(void **state)
                                      "\"##a\":6,\"\\u4e16\":7,\"'\":8,\"s\":9}}}");
     (void)state;
     expect(tok, "Unaff UNAFFA xyz.", "un|##aff|un|##aff|##a|[UNK]|.|");
-    expect(tok, "un\xc3\xa0 a\xe4\xb8\x96" "a", "un|##a|a|\xe4\xb8\x96|a|"); /* accents go, ideographs stand alone */
-    expect(tok, "unaffaa", "[UNK]|");                                        /* seven characters */
+    expect(tok,
+           "un\xc3\xa0 a\xe4\xb8\x96"
+           "a",
+           "un|##a|a|\xe4\xb8\x96|a|"); /* accents go, ideographs stand alone */
+    expect(tok, "unaffaa", "[UNK]|");   /* seven characters */
     expect(tok, "una##", "un|##a|[UNK]|[UNK]|");
     sample_decode(tok, (const int32_t[]){1, 2, 5, 4, 8, 9}, 6, 0, "unaff. a ' s");
     sample_decode(tok, (const int32_t[]){2, 2}, 2, 0, "##affaff");
@@ -38,7 +41,10 @@ static void unigram(void **state)
     (void)state;
     expect(tok, "ab a", "_|ab|_a|");
     expect(tok, "xyz\tb", "_|<unk>|_|b|");
-    expect(tok, "a\xcc\x81" "b", "_|ab|");
+    expect(tok,
+           "a\xcc\x81"
+           "b",
+           "_|ab|");
     wick_tok_free(tok);
     /* Without an unknown token the text is refused, not shortened. */
     wick_error err = {0};
@@ -59,7 +65,11 @@ static void word_level(void **state)
     wick_tok_free(tok);
     tok = open_text("{\"pre_tokenizer\":{\"type\":\"FixedLength\",\"length\":2},"
                     "\"model\":{\"type\":\"WordLevel\",\"unk_token\":\"?\",\"vocab\":{\"?\":0,\"ab\":1,\"c\":2,\"\\u00e9d\":3}}}");
-    expect(tok, "ab\xc3\xa9" "dabc", "ab|\xc3\xa9" "d|ab|c|");
+    expect(tok,
+           "ab\xc3\xa9"
+           "dabc",
+           "ab|\xc3\xa9"
+           "d|ab|c|");
     wick_tok_free(tok);
 }
 
@@ -76,8 +86,10 @@ static void affixes(void **state)
     expect(tok, "ab abb aba x", "ab</w>|ab|b</w>|ab|a</w>|<unk>|");
     sample_decode(tok, (const int32_t[]){4, 3, 2, 5}, 4, 0, "ab abb a");
     wick_tok_free(tok);
-    tok = sample_open(&(struct sample){
-        .vocab = inner, .merges = "[\"a ##b\",\"##b ##a\"]", .decoder = "{\"type\":\"WordPiece\",\"prefix\":\"##\",\"cleanup\":false}", .options = ",\"continuing_subword_prefix\":\"##\""});
+    tok = sample_open(&(struct sample){.vocab = inner,
+                                       .merges = "[\"a ##b\",\"##b ##a\"]",
+                                       .decoder = "{\"type\":\"WordPiece\",\"prefix\":\"##\",\"cleanup\":false}",
+                                       .options = ",\"continuing_subword_prefix\":\"##\""});
     expect(tok, "aba", "ab|##a|");
     expect(tok, "abba", "ab|##ba|");
     sample_decode(tok, (const int32_t[]){2, 4, 0}, 3, 0, "abba a");

@@ -177,8 +177,8 @@ static wick_status take_normalizer(struct wick_tok *tok, void *state, const json
     if (wick_str_is(type, "Precompiled")) return take_precompiled(tok, json, step, err);
     step->kind = wick_str_is(type, "StripAccents") ? WICK_TOK_DROP_MARKS : wick_str_is(type, "Nmt") ? WICK_TOK_NMT : WICK_TOK_BYTES;
     if (step->kind != WICK_TOK_BYTES || wick_str_is(type, "ByteLevel")) return WICK_OK;
-    return not_known(type, "Sequence, NFC, NFD, NFKC, NFKD, Lowercase, Strip, StripAccents, Prepend, Replace, BertNormalizer, Nmt, Precompiled, ByteLevel",
-                     err);
+    return not_known(
+        type, "Sequence, NFC, NFD, NFKC, NFKD, Lowercase, Strip, StripAccents, Prepend, Replace, BertNormalizer, Nmt, Precompiled, ByteLevel", err);
 }
 
 wick_status wick_tok_hf_normalizer(struct wick_tok *tok, const json_t *json, wick_error *err)

@@ -100,8 +100,7 @@ static wick_status read_denormalizer(struct wick_str bytes, wick_error *err)
 }
 
 /* Counts the pieces and reads the settings, whatever their order. */
-static wick_status read_settings(struct wick_tok *tok, struct wick_str data, struct settings *settings, size_t *count, size_t *added,
-                                 wick_error *err)
+static wick_status read_settings(struct wick_tok *tok, struct wick_str data, struct settings *settings, size_t *count, size_t *added, wick_error *err)
 {
     struct wick_tok_message message = {data.data, data.data + data.size};
     struct wick_tok_field field;
@@ -129,7 +128,8 @@ static wick_status enter_piece(struct wick_tok *tok, int32_t id, const struct pi
     bool control = piece->type == WICK_TOK_TYPE_CONTROL, unknown = piece->type == WICK_TOK_TYPE_UNKNOWN;
     WICK_TRY(wick_tok_set_piece(tok, id, piece->text, err));
     tok->scores[id] = piece->score;
-    if (unknown && settings->unk >= 0) return wick_fail(err, WICK_INVALID_TOKENIZER, "SentencePiece model: ids %d and %d are both unknown", settings->unk, id);
+    if (unknown && settings->unk >= 0)
+        return wick_fail(err, WICK_INVALID_TOKENIZER, "SentencePiece model: ids %d and %d are both unknown", settings->unk, id);
     if (unknown) settings->unk = id;
     if (control || unknown) tok->flags[id] = 0;
     if (piece->type == WICK_TOK_TYPE_BYTE) tok->flags[id] |= WICK_TOK_IS_BYTE;

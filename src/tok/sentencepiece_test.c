@@ -35,8 +35,9 @@ static void merges_by_score(void **state)
 
 static void unused_is_undone(void **state)
 {
-    static const struct sp_piece some[] = {{"<unk>", 0, WICK_TOK_TYPE_UNKNOWN}, {"a", -3, 0}, {"b", -3, 0}, {"c", -3, 0},
-                                           {"ab", -1, WICK_TOK_TYPE_UNUSED}, {"abc", -2, WICK_TOK_TYPE_UNUSED}, {"abcc", -2, 0}, {NULL, 0, 0}};
+    static const struct sp_piece some[] = {
+        {"<unk>", 0, WICK_TOK_TYPE_UNKNOWN}, {"a", -3, 0},    {"b", -3, 0}, {"c", -3, 0}, {"ab", -1, WICK_TOK_TYPE_UNUSED},
+        {"abc", -2, WICK_TOK_TYPE_UNUSED},   {"abcc", -2, 0}, {NULL, 0, 0}};
     struct wick_tok *tok = sp_open(&(struct sp_model){.pieces = some, .model = 2, .no_prefix = true});
     (void)state;
     expect(tok, "abc", "a|b|c|");
@@ -64,9 +65,9 @@ static void best_sum(void **state)
 {
     struct wick_tok *tok = sp_open(&(struct sp_model){.pieces = pieces, .model = 1});
     (void)state;
-    expect(tok, "ab", MARK "|ab|");       /* -4 beats -6 */
+    expect(tok, "ab", MARK "|ab|"); /* -4 beats -6 */
     expect(tok, "bab", MARK "|bab|");
-    expect(tok, "ba", MARK "|b|a|");      /* the unused piece never comes */
+    expect(tok, "ba", MARK "|b|a|"); /* the unused piece never comes */
     expect(tok, " a \t xx  a ", MARK "a|" MARK "|<unk>|" MARK "|<unk>|" MARK "a|");
     wick_tok_free(tok);
 }
@@ -126,7 +127,9 @@ static void bytes(void **state)
         expect(tok, "a\xc3\xa9", "a|<0xC3>|<0xA9>|");
         expect(tok, "<0x41>", "<0x3C>|<0x30>|<0x78>|<0x34>|<0x31>|<0x3E>|"); /* the name of a byte is not the byte */
         sample_expect(tok, "a\xe6\xad", 3, 0, "a|<0xE6>|<0xAD>|");
-        sample_decode(tok, broken, 3, 0, "\xef\xbf\xbd\xef\xbf\xbd" "a");
+        sample_decode(tok, broken, 3, 0,
+                      "\xef\xbf\xbd\xef\xbf\xbd"
+                      "a");
         wick_tok_free(tok);
     }
 }
@@ -182,9 +185,10 @@ static void long_texts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(merges_by_score), cmocka_unit_test(unused_is_undone), cmocka_unit_test(user_pieces_stand),
-                                       cmocka_unit_test(best_sum),        cmocka_unit_test(blanks_and_rules), cmocka_unit_test(words),
-                                       cmocka_unit_test(decoding),        cmocka_unit_test(bytes),            cmocka_unit_test(damaged),
-                                       cmocka_unit_test(long_texts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(merges_by_score),   cmocka_unit_test(unused_is_undone),
+                                       cmocka_unit_test(user_pieces_stand), cmocka_unit_test(best_sum),
+                                       cmocka_unit_test(blanks_and_rules),  cmocka_unit_test(words),
+                                       cmocka_unit_test(decoding),          cmocka_unit_test(bytes),
+                                       cmocka_unit_test(damaged),           cmocka_unit_test(long_texts)};
     return WICK_TEST_MAIN(tests);
 }

@@ -20,11 +20,11 @@ struct wick_tok_best {
 struct viterbi {
     struct wick_tok_work *work;
     struct wick_str text;
-    size_t begin;      /* where the table begins */
-    size_t reach;      /* the farthest place a piece reaches */
-    size_t unknown;    /* where a run of unknown characters begins; text.size: none */
-    bool lost;         /* there is no token for a character, not even the unknown one */
-    bool narrow;       /* sums are rounded to single precision, as in SentencePiece */
+    size_t begin;   /* where the table begins */
+    size_t reach;   /* the farthest place a piece reaches */
+    size_t unknown; /* where a run of unknown characters begins; text.size: none */
+    bool lost;      /* there is no token for a character, not even the unknown one */
+    bool narrow;    /* sums are rounded to single precision, as in SentencePiece */
 };
 
 static bool reserve(struct wick_tok_work *work, size_t count)

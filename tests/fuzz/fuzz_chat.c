@@ -42,21 +42,75 @@ static void run(struct fuzz *fuzz, const uint8_t *data, size_t size)
 
 int main(int argc, char **argv)
 {
-    static const char *const words[] = {"{%", "%}", "{{", "}}", "{#", "#}", "-%}", "{%-", "endfor", "endif", "for x in l", "set", "if", "else", "elif", "macro",
-                                        "namespace()", "loop.", "messages", "[0]", "[::-1]", ".content", "|tojson", "|map('upper')", "|join", "|sort", "|list", ".split(",
-                                        ".strip()", "range(9)", "~", "+", "*9", "%", "(", ")", "[", "]", "is defined", "not", "in", "'a'", "|replace('a','b')", "|indent",
-                                        "|batch(2)", "|groupby('k')", "|format(1)", "loop(", "break", "1", ",", "=", NULL};
+    static const char *const words[] = {"{%",
+                                        "%}",
+                                        "{{",
+                                        "}}",
+                                        "{#",
+                                        "#}",
+                                        "-%}",
+                                        "{%-",
+                                        "endfor",
+                                        "endif",
+                                        "for x in l",
+                                        "set",
+                                        "if",
+                                        "else",
+                                        "elif",
+                                        "macro",
+                                        "namespace()",
+                                        "loop.",
+                                        "messages",
+                                        "[0]",
+                                        "[::-1]",
+                                        ".content",
+                                        "|tojson",
+                                        "|map('upper')",
+                                        "|join",
+                                        "|sort",
+                                        "|list",
+                                        ".split(",
+                                        ".strip()",
+                                        "range(9)",
+                                        "~",
+                                        "+",
+                                        "*9",
+                                        "%",
+                                        "(",
+                                        ")",
+                                        "[",
+                                        "]",
+                                        "is defined",
+                                        "not",
+                                        "in",
+                                        "'a'",
+                                        "|replace('a','b')",
+                                        "|indent",
+                                        "|batch(2)",
+                                        "|groupby('k')",
+                                        "|format(1)",
+                                        "loop(",
+                                        "break",
+                                        "1",
+                                        ",",
+                                        "=",
+                                        NULL};
     struct fuzz fuzz = {.words = words};
-    args = json_loads("{\"messages\":[{\"role\":\"user\",\"content\":\"Z aZ,Z\\nZ\"},{\"role\":\"tool\",\"content\":[{\"type\":\"text\",\"text\":\"Z\"}]}],"
-                      "\"l\":[3,\"Z\",1.5],\"d\":{\"k\":\"Z\",\"b\":[null,true]},\"bos_token\":\"<s>\",\"n\":2}",
-                      0, NULL);
-    add(&fuzz, "{{ bos_token }}{% for m in messages %}{% if m.role == 'user' %}<{{ m.content | trim }}>\n{% elif m.content is iterable %}{% for c in m.content %}"
+    args = json_loads(
+        "{\"messages\":[{\"role\":\"user\",\"content\":\"Z aZ,Z\\nZ\"},{\"role\":\"tool\",\"content\":[{\"type\":\"text\",\"text\":\"Z\"}]}],"
+        "\"l\":[3,\"Z\",1.5],\"d\":{\"k\":\"Z\",\"b\":[null,true]},\"bos_token\":\"<s>\",\"n\":2}",
+        0, NULL);
+    add(&fuzz, "{{ bos_token }}{% for m in messages %}{% if m.role == 'user' %}<{{ m.content | trim }}>\n{% elif m.content is iterable %}{% for c in "
+               "m.content %}"
                "{{ c.text }}{% endfor %}{% else %}{{ raise_exception('no') }}{% endif %}{% endfor %}");
-    add(&fuzz, "{% set ns = namespace(a=1, b='') %}{% for x in l %}{% set ns.b = ns.b ~ x %}{{ loop.index }}{{ loop.cycle(1, 2) }}{% endfor %}{{ ns.b[::-1] | upper }}"
+    add(&fuzz, "{% set ns = namespace(a=1, b='') %}{% for x in l %}{% set ns.b = ns.b ~ x %}{{ loop.index }}{{ loop.cycle(1, 2) }}{% endfor %}{{ "
+               "ns.b[::-1] | upper }}"
                "{{ messages | tojson(indent=2) }}{{ d.items() | list }}");
-    add(&fuzz, "{% macro f(a, b=2) %}({{ a }}{{ b }}{{ varargs }}){% endmacro %}{{ f(messages[0].content, b=n * 2 + 1) }}{% call f(1) %}q{% endcall %}"
-               "{% filter upper %}a{{ n }}{% endfilter %}{%- with q = 1 -%}{{ q }}{% endwith %}");
-    add(&fuzz, "{% set c = messages[0].content.split(',')[-1].lstrip() %}{{ c.replace('a', 'b') }}{{ '%s-%d' % (c, n) }}{{ l | sort(attribute='k') | join('-') }}"
+    add(&fuzz,
+        "{% macro f(a, b=2) %}({{ a }}{{ b }}{{ varargs }}){% endmacro %}{{ f(messages[0].content, b=n * 2 + 1) }}{% call f(1) %}q{% endcall %}"
+        "{% filter upper %}a{{ n }}{% endfilter %}{%- with q = 1 -%}{{ q }}{% endwith %}");
+    add(&fuzz, "{% set c = messages[0].content.split(',')[-1].lstrip() %}{{ c.replace('a', 'b') }}{{ '%s-%d' % (c, n) }}{{ l | sort(attribute='k') | "
+               "join('-') }}"
                "{{ messages | selectattr('role', 'equalto', 'user') | map(attribute='content') | list }}{# c #}{% raw %}{{ x }}{% endraw %}");
     int result = fuzz_main(&fuzz, argc, argv, run);
     json_decref(args);

@@ -1,5 +1,6 @@
 /* Ids and decoded texts of many texts, for tok_compare.py: wick_tok_lines TOKENIZER TEXTS OUT. TEXTS holds per text a little-endian uint32 size
- * and the bytes; OUT per text: uint32 count and the ids (UINT32_MAX: refused), uint32 size and the decoded text. Says the times on standard output. */
+ * and the bytes; OUT per text: uint32 count and the ids (UINT32_MAX: refused), uint32 size and the decoded text. Says the times on standard output.
+ */
 #include "base/os.h"
 #include "tok/tok.h"
 
