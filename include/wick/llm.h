@@ -45,8 +45,10 @@ WICK_API wick_status wick_tokenizer_encode(const wick_tokenizer *tokenizer, cons
 /* Text of a sequence, NUL-terminated and UTF-8 (bytes that form no character become U+FFFD). */
 WICK_API wick_status wick_tokenizer_decode(const wick_tokenizer *tokenizer, const int64_t *ids, size_t count, bool skip_special, char **text, size_t *size,
                                            wick_error *error);
-/* Appends one user turn in the chat format of the vocabulary, ready for the answer. Control tokens come from the format only, never from the texts.
- * system NULL: none. NOT_SUPPORTED if the vocabulary belongs to no known format. */
+/* Appends one user turn in the model's chat format, ready for the answer: by its own template (MODEL.chat_template.jinja or
+ * MODEL.tokenizer_config.json beside MODEL.tokenizer.json, else chat_template.jinja or tokenizer_config.json in the folder), else by the built-in format that
+ * the vocabulary tells. Control tokens come from the format only, never from the texts. system NULL: none. NOT_SUPPORTED if there is neither;
+ * INVALID_ARGUMENT with the template's own words if it refuses the turn. */
 WICK_API wick_status wick_tokenizer_chat(const wick_tokenizer *tokenizer, const char *system, const char *user, wick_id_list *ids, wick_error *error);
 /* The file's spelling of a token; NULL if there is none. Not NUL-terminated; as long as the tokenizer. */
 WICK_API const char *wick_tokenizer_piece(const wick_tokenizer *tokenizer, int64_t id, size_t *size);

@@ -2,6 +2,7 @@
 #include "wick/llm.h"
 
 #include "api/session.h"
+#include "chat/beside.h"
 #include "llm/chat.h"
 #include "llm/generate.h"
 
@@ -31,15 +32,23 @@ static wick_status append_ids(wick_id_list *list, const struct wick_ids *ids, wi
 
 /* ---- tokenizers ---- */
 
-static struct wick_tok *tok_of(const wick_tokenizer *tokenizer) { return (struct wick_tok *)(uintptr_t)tokenizer; }
+struct wick_tokenizer {
+    struct wick_tok *tok;
+    struct wick_chat_own chat;
+};
+
+static const struct wick_tok *tok_of(const wick_tokenizer *tokenizer) { return tokenizer ? tokenizer->tok : NULL; }
 
 wick_status wick_tokenizer_open(const char *path, wick_tokenizer **tokenizer, wick_error *error)
 {
-    struct wick_tok *tok = NULL;
+    wick_tokenizer *made = calloc(1, sizeof *made);
     *tokenizer = NULL;
-    WICK_TRY(wick_tok_load(&tok, path, error));
-    *tokenizer = (wick_tokenizer *)(void *)tok;
-    return WICK_OK;
+    if (!made) return wick_fail_oom(error, sizeof *made, "a tokenizer");
+    wick_status status = wick_tok_load(&made->tok, path, error);
+    if (status == WICK_OK) status = wick_chat_own_open(&made->chat, path, made->tok, error);
+    if (status == WICK_OK) *tokenizer = made;
+    else wick_tokenizer_close(made);
+    return status;
 }
 
 wick_status wick_tokenizer_open_beside(const char *program_path, wick_tokenizer **tokenizer, wick_error *error)
@@ -67,7 +76,13 @@ wick_status wick_tokenizer_open_beside(const char *program_path, wick_tokenizer 
     return wick_tokenizer_open(path, tokenizer, error);
 }
 
-void wick_tokenizer_close(wick_tokenizer *tokenizer) { wick_tok_free(tok_of(tokenizer)); }
+void wick_tokenizer_close(wick_tokenizer *tokenizer)
+{
+    if (!tokenizer) return;
+    wick_chat_own_close(&tokenizer->chat);
+    wick_tok_free(tokenizer->tok);
+    free(tokenizer);
+}
 
 wick_status wick_tokenizer_encode(const wick_tokenizer *tokenizer, const char *text, size_t size, bool special, wick_id_list *list, wick_error *error)
 {
@@ -102,7 +117,10 @@ wick_status wick_tokenizer_decode(const wick_tokenizer *tokenizer, const int64_t
 wick_status wick_tokenizer_chat(const wick_tokenizer *tokenizer, const char *system, const char *user, wick_id_list *list, wick_error *error)
 {
     struct wick_ids ids = {0};
-    wick_status status = wick_chat_encode(tok_of(tokenizer), system, user, &ids, error);
+    /* The model's own template, else a format that its vocabulary tells. */
+    bool own = tokenizer->chat.chat || tokenizer->chat.why.status != WICK_OK;
+    wick_status status = own ? wick_chat_own_turn(&tokenizer->chat, tok_of(tokenizer), system, user, &ids, error)
+                             : wick_chat_encode(tok_of(tokenizer), system, user, &ids, error);
     if (status == WICK_OK) status = append_ids(list, &ids, error);
     wick_ids_free(&ids);
     return status;

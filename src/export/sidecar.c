@@ -129,6 +129,15 @@ static wick_status write_template(const struct wick_config *config, const struct
     return status;
 }
 
+/* What the tokenizer's folder says of special tokens. */
+static wick_status copy_names(const char *tokenizer, const char *program, wick_error *err)
+{
+    char from[WICK_BESIDE_MAX], to[WICK_BESIDE_MAX];
+    if (!wick_beside(tokenizer, "tokenizer_config.json", from)) return WICK_OK;
+    WICK_TRY(name_sidecar(to, sizeof to, program, "tokenizer_config.json", err));
+    return copy_file(from, to, err);
+}
+
 wick_status wick_sidecar_write(const struct wick_config *config, const struct wick_checkpoint *ckpt, const char *program_path, char *written, size_t written_size,
                                const struct wick_log *log, wick_error *err)
 {
@@ -142,7 +151,10 @@ wick_status wick_sidecar_write(const struct wick_config *config, const struct wi
     if (!given && !embedded) return WICK_OK;
     snprintf(tail, sizeof tail, "tokenizer.%s", given ? ending_of(given) : "json");
     WICK_TRY(name_sidecar(written, written_size, program_path, tail, err));
-    if (given) return copy_file(given, written, err);
+    if (given) {
+        WICK_TRY(copy_file(given, written, err));
+        return copy_names(given, program_path, err);
+    }
     /* The program is good without it: say so and go on. */
     wick_error why;
     if (write_vocabulary(ckpt, written, &why) == WICK_OK) return WICK_OK;

@@ -149,10 +149,13 @@ static wick_status read_beside(struct wick_tok *tok, const char *path, const cha
 {
     char beside[4096];
     const char *slash = strrchr(path, '/');
-    int folder = slash ? (int)(slash - path) + 1 : 0;
+    int folder = slash ? (int)(slash - path) + 1 : 0, size = -1;
     struct wick_buf scratch = {0};
     struct wick_map map;
-    int size = snprintf(beside, sizeof beside, "%.*s%s", folder, path, name);
+    /* <name>.tokenizer.json has files of its own, or else those of the folder. */
+    if (wick_str_ends(wick_str_of(path), WICK_STR(".tokenizer.json")))
+        size = snprintf(beside, sizeof beside, "%.*s.%s", (int)(strlen(path) - strlen(".tokenizer.json")), path, name);
+    if (size < 0 || (size_t)size >= sizeof beside || !wick_path_exists(beside)) size = snprintf(beside, sizeof beside, "%.*s%s", folder, path, name);
     if (size < 0 || (size_t)size >= sizeof beside || !wick_path_exists(beside)) return WICK_OK;
     WICK_TRY(wick_map_open(&map, beside, err));
     const char *data = (const char *)map.data;

@@ -40,9 +40,7 @@ static void run(struct fuzz *fuzz, const uint8_t *data, size_t size)
     wick_chat_free(chat);
 }
 
-int main(int argc, char **argv)
-{
-    static const char *const words[] = {"{%",
+static const char *const words[] = {"{%",
                                         "%}",
                                         "{{",
                                         "}}",
@@ -95,6 +93,9 @@ int main(int argc, char **argv)
                                         ",",
                                         "=",
                                         NULL};
+
+int main(int argc, char **argv)
+{
     struct fuzz fuzz = {.words = words};
     args = json_loads(
         "{\"messages\":[{\"role\":\"user\",\"content\":\"Z aZ,Z\\nZ\"},{\"role\":\"tool\",\"content\":[{\"type\":\"text\",\"text\":\"Z\"}]}],"
