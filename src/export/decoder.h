@@ -37,7 +37,6 @@ struct wick_model_build {
     enum wick_cache_kind cache;
     float cache_scale;    /* WICK_CACHE_INT8_STATIC */
     struct wick_prequantized prequantized;
-    bool hadamard_w2;     /* a Hadamard transform before w2: the weights of w2 are rotated */
     int most_tokens;      /* the largest number of tokens of any call, whatever `tokens` is */
     int sink, sink_window; /* every layer keeps the first `sink` positions and a window; sink_window 0: no */
     const int *local_global; /* windows of layers, repeated; 0: all positions */
@@ -45,6 +44,8 @@ struct wick_model_build {
     bool expand_rope;     /* rope tables hold a row for every head */
     int32_t *input_ids, *output_ids; /* old id of each kept id; counts 0: all are kept */
     int input_id_count, output_id_count;
+    bool hadamard_w2;     /* a Hadamard transform before w2, whose weights the checkpoint holds rotated */
+    struct wick_rotations *rotations; /* of weights; NULL or not on: none */
     wick_error *err;
 };
 

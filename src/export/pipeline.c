@@ -9,6 +9,7 @@
 #include "export/inform.h"
 #include "export/locate.h"
 #include "export/recognize.h"
+#include "export/rotations.h"
 #include "export/sidecar.h"
 
 #include <stdio.h>
@@ -21,6 +22,7 @@ struct job {
     struct wick_recognized model;  /* checkpoint, family, hyper-parameters */
     struct wick_arena arena;       /* sources and descriptions */
     struct wick_weights weights;
+    struct wick_rotations rotations;
     struct wick_graph graph;
     struct wick_delegation delegation;
     struct wick_pool *pool;
@@ -101,6 +103,7 @@ static wick_status build_graph(struct job *job, wick_error *err)
                                      .moe_group = (int)wick_config_int(c, WICK_KEY_QUANTIZATION_GROUP_SIZE), .err = err};
     wick_model_build_numbers(&build, c);
     WICK_TRY(wick_model_build_options(&build, c, &job->arena, err));
+    build.rotations = &job->rotations;
     WICK_TRY(family->build(&job->graph, &build));
     if (!wick_config_bool(c, WICK_KEY_MODEL_ENABLE_DYNAMIC_SHAPE) || build.tokens < 2) return WICK_OK;
     /* Built again for fewer tokens: what differs is dynamic. */
@@ -184,6 +187,7 @@ static wick_status run_stages(struct job *job, wick_export_summary *summary, wic
     WICK_TRY(wick_weights_init(&job->weights, &job->arena, job->model.checkpoint, &job->model.hparams, err));
     if (wick_config_text(&job->config, WICK_KEY_WICK_CHECKPOINT_DTYPE))
         job->weights.rounding = wick_config_is(&job->config, WICK_KEY_WICK_CHECKPOINT_DTYPE, "bf16") ? WICK_DTYPE_BF16 : wick_config_is(&job->config, WICK_KEY_WICK_CHECKPOINT_DTYPE, "fp16") ? WICK_DTYPE_F16 : -1;
+    WICK_TRY(wick_rotations_init(&job->rotations, &job->config, &job->model.hparams, &job->arena, err));
     WICK_TRY(report(job, "build", 0, 0, err));
     WICK_TRY(build_graph(job, err));
     dump_graph(job, "graph");
@@ -220,6 +224,7 @@ wick_status wick_pipeline_run(const wick_export_options *options, const struct w
     wick_pool_destroy(job.pool);
     wick_graph_release(&job.graph);
     wick_delegation_free(&job.delegation);
+    wick_rotations_release(&job.rotations);
     wick_recognized_release(&job.model);
     wick_config_release(&job.config);
     wick_arena_release(&job.arena);

@@ -25,7 +25,7 @@ static uint32_t place(struct wick_decoder *d, int layer, uint32_t x, int64_t hea
     }
     x = wick_decoder_rotate(d, layer, x, heads);
     if (h->use_qk_norm && !h->qk_norm_before_rope) x = is_q ? q_norm(d, layer, x) : head_norm(d, layer, "attention.k_norm_fn", x);
-    return x;
+    return wick_decoder_turn_heads(d, x);
 }
 
 /* Queries (1, S, H * D) and, with use_q_gate, what gates the mixture (1, S, H * D): per head D channels of each. */

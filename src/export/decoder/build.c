@@ -1,6 +1,7 @@
 /* export/decoder/build.c - a Llama-type decoder as operator calls: inputs, embedding, layers, head. Next: quantize.c, partition.c. */
 #include "export/decoder/parts.h"
 
+#include "export/rotations.h"
 #include "graph/derived.h"
 
 #include <math.h>
@@ -18,7 +19,10 @@ struct wick_source *wick_decoder_source(struct wick_decoder *d, int layer, const
 {
     struct wick_source *source = NULL;
     wick_error err;
-    if (d->g->status == WICK_OK && wick_weights_find(d->b->weights, layer, name, rows, columns, &source, &err) != WICK_OK) {
+    if (d->g->status != WICK_OK) return NULL;
+    wick_status status = wick_weights_find(d->b->weights, layer, name, rows, columns, &source, &err);
+    if (status == WICK_OK && d->b->rotations) status = wick_rotations_apply(d->b->rotations, d->b->weights, layer, name, &source, &err);
+    if (status != WICK_OK) {
         wick_graph_fail(d->g, err.status, "%s", err.message);
         return NULL;
     }

@@ -18,6 +18,5 @@ uint32_t wick_decoder_feed_forward(struct wick_decoder *d, int layer, uint32_t x
     uint32_t gate = wick_decoder_linear(d, layer, "feed_forward.w1", x, h->hidden_dim, h->dim, h->mlp_bias);
     uint32_t up = wick_decoder_linear(d, layer, "feed_forward.w3", x, h->hidden_dim, h->dim, h->mlp_bias);
     uint32_t product = wick_graph_call(d->g, "aten::mul.out", 2, wick_decoder_activate(d, gate), up);
-    if (d->b->hadamard_w2) product = wick_decoder_hadamard(d, product);
-    return wick_decoder_linear(d, layer, "feed_forward.w2", product, h->dim, h->hidden_dim, h->mlp_bias);
+    return wick_decoder_linear(d, layer, "feed_forward.w2", wick_decoder_turn_hidden(d, product), h->dim, h->hidden_dim, h->mlp_bias);
 }

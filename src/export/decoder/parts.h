@@ -157,8 +157,12 @@ uint32_t wick_decoder_moe(struct wick_decoder *d, int layer, uint32_t x);
 
 /* ---- hadamard.c ---- */
 
-/* The orthonormal Walsh-Hadamard transform of the last dim, of 2^n or 28 * 2^n elements (llama::fast_hadamard_transform). */
-uint32_t wick_decoder_hadamard(struct wick_decoder *d, uint32_t x);
+/* The orthonormal Walsh-Hadamard transform of the last dim of x, 2^n or 28 * 2^n elements (llama::fast_hadamard_transform); block: of each so many
+ * elements of it, 0: of all. */
+uint32_t wick_decoder_hadamard(struct wick_decoder *d, uint32_t x, int block);
+/* Queries or keys (1, S, heads, D) after rope, turned by R3 if the configuration asks for it; what w2 takes, (1, S, hidden), by R4. */
+uint32_t wick_decoder_turn_heads(struct wick_decoder *d, uint32_t x);
+uint32_t wick_decoder_turn_hidden(struct wick_decoder *d, uint32_t x);
 
 /* ---- layer.c: which mixer and which feed-forward a layer has ---- */
 
