@@ -28,7 +28,7 @@ wick_status wick_expert_blob_check(const struct wick_expert_matrix *m, const voi
 void wick_expert_pack_header(const struct wick_expert_matrix *m, void *blob);
 /* Packs up to 8 rows of values (rows, columns) and scales (rows, columns / group) into one block. */
 void wick_expert_pack_block(const struct wick_expert_matrix *m, const int8_t *values, const float *scales, size_t rows, void *block);
-/* A block's 8 rows as f32 (8, columns). */
+/* A block's 8 rows as f32 (8, columns); expert_unpack of ukernels.h is the fast one. */
 void wick_expert_unpack_block(const struct wick_expert_matrix *m, const void *block, float *out);
 
 #endif

@@ -19,6 +19,7 @@
 #define WICK_UKERNEL_UKERNELS_H
 
 #include "base/error.h"
+#include "ukernel/experts.h"
 
 enum { WICK_LANES = 16 };
 
@@ -140,6 +141,10 @@ struct wick_ukernels {
     uint64_t (*int8_peak)(uint64_t rounds);
 
     void (*delta_rule)(const struct wick_delta_call *call);
+
+    /* A packed block of 8 rows (ukernel/experts.h) as f32 (8, columns); and times a row x (columns): sums[r] = dot(x, row r), bit for bit. */
+    void (*expert_unpack)(const struct wick_expert_matrix *m, const void *block, float *out);
+    void (*expert_dot)(const struct wick_expert_matrix *m, const void *block, const float *x, float *sums);
 };
 
 /* cap: NULL or "" for all the processor has; a level's name or its begin ("avx2", "avx512", "dotprod", "ref"), then features to leave out

@@ -293,6 +293,31 @@ static void check_delta(const struct wick_ukernels *ref, const struct wick_ukern
             for (size_t form = 0; form < 4; form++) check_delta_of(ref, t, dims[i], widths[j], 1 + form / 2, form % 2);
 }
 
+/* A packed block unpacked, and times a row: the same bits as dot of the unpacked rows. */
+static void check_experts(const struct wick_ukernels *ref, const struct wick_ukernels *t)
+{
+    static const size_t groups[] = {16, 32, 48, 80, 320};
+    for (size_t i = 0; i < WICK_ARRAY_SIZE(groups) * 2; i++) {
+        struct wick_expert_matrix m = {8, 2 * groups[i / 2], groups[i / 2], i % 2 ? 4 : 8};
+        size_t bytes = (size_t)wick_expert_block_bytes(&m), values = 8 * m.columns;
+        uint8_t *block = wick_test_guarded(bytes);
+        int8_t *q = wick_test_guarded(values);
+        float *x = wick_test_guarded(m.columns * 4), *want = wick_test_guarded(values * 4), *got = wick_test_guarded(values * 4), scales[16], sums[8], dots[8];
+        for (size_t k = 0; k < values; k++) q[k] = (int8_t)(uniform() * (m.bits == 4 ? 7.9f : 127.0f));
+        for (size_t k = 0; k < 16; k++) scales[k] = fabsf(uniform()) / (float)(1 << m.bits);
+        for (size_t k = 0; k < m.columns; k++) x[k] = uniform();
+        wick_expert_pack_block(&m, q, scales, 8, block);
+        wick_expert_unpack_block(&m, block, want);
+        t->expert_unpack(&m, block, got);
+        judge(same_floats(want, got, values), "expert_unpack", 0, (size_t)m.bits, m.group);
+        for (size_t k = 0; k < 8; k++) dots[k] = ref->dot(m.columns, x, want + k * m.columns);
+        t->expert_dot(&m, block, x, sums);
+        judge(same_floats(dots, sums, 8), "expert_dot", 0, (size_t)m.bits, m.group);
+        wick_test_guarded_free(block, bytes), wick_test_guarded_free(q, values), wick_test_guarded_free(x, m.columns * 4);
+        wick_test_guarded_free(want, values * 4), wick_test_guarded_free(got, values * 4);
+    }
+}
+
 /* Accuracy against libm, as the header promises. */
 static void check_accuracy(const struct wick_ukernels *t)
 {
@@ -334,6 +359,7 @@ static void check_level(const struct wick_ukernels *ref, const struct wick_ukern
     check_halves(ref, t);
     check_attention(ref, t);
     check_delta(ref, t);
+    check_experts(ref, t);
 }
 
 /* ---- bench ---- */

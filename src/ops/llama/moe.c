@@ -31,7 +31,7 @@ struct moe {
     uint32_t *pair_token;   /* (T K) by expert */
     float *pair_weight;
     float *rows, *middle, *results; /* (T K, D), (T K, F), (T K, D) */
-    float *scratch;         /* (threads): two blocks of rows (8, D) or (8, F), and two of sums (pairs of the largest expert, 8) */
+    float *scratch;         /* (threads): a block of rows (8, D) or (8, F), and the sums of two (pairs of the largest expert, 8) */
     size_t scratch_floats, block_floats, most;
 };
 
@@ -115,10 +115,14 @@ static const uint8_t *block_of(const struct wick_expert_matrix *matrix, const ui
     return blob + WICK_EXPERT_HEADER + block * (size_t)wick_expert_block_bytes(matrix);
 }
 
-/* sums (n, 8) = rows (n, columns) x the block's 8 rows. */
+/* sums (n, 8) = rows (n, columns) x the block's 8 rows; the same bits for one row and for many. */
 static void multiply(const struct moe *m, const struct wick_expert_matrix *matrix, const uint8_t *block, const float *rows, size_t n, float *unpacked, float *sums)
 {
-    wick_expert_unpack_block(matrix, block, unpacked);
+    if (n == 1) {
+        m->ukernels->expert_dot(matrix, block, rows, sums);
+        return;
+    }
+    m->ukernels->expert_unpack(matrix, block, unpacked);
     m->ukernels->qk_rows(n, WICK_EXPERT_ROWS, matrix->columns, rows, matrix->columns, unpacked, matrix->columns, 1, sums, WICK_EXPERT_ROWS);
 }
 
@@ -259,7 +263,7 @@ static wick_status run_llama_quantized_moe_ffn_out(const struct wick_args *args,
     m.block_floats = WICK_EXPERT_ROWS * WICK_MAX(m.dim, m.hidden);
     m.scratch_floats = m.block_floats + 2 * WICK_EXPERT_ROWS * m.most;
     m.scratch = part(run, threads, m.scratch_floats);
-    if (!m.scratch) return wick_fail(run->err, WICK_OUT_OF_MEMORY, "no memory for blocks of %zu columns", m.block_floats / WICK_EXPERT_ROWS);
+    if (!m.scratch) return wick_fail(run->err, WICK_OUT_OF_MEMORY, "no memory for %zu pairs of one expert", m.most);
     bool small = (uint64_t)m.tokens * m.active * m.dim * m.hidden < 32768;
     wick_pool_run(small ? NULL : run->pool, m.visited_count * (m.hidden / WICK_EXPERT_ROWS), widen, &m);
     wick_pool_run(small ? NULL : run->pool, m.visited_count * (m.dim / WICK_EXPERT_ROWS), narrow, &m);

@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+#include <string.h>
+
 #define FOR(n) for (size_t i = 0; i < (n); i++)
 
 static void k_add(size_t n, const float *x, const float *z, float *y) { FOR(n) y[i] = x[i] + z[i]; }
@@ -289,6 +291,8 @@ static void k_delta_rule(const struct wick_delta_call *c)
     }
 }
 
+#include "ukernel/generic/experts.h"
+
 static void fill_vector(struct wick_ukernels *t)
 {
     t->quantize_qd8 = k_quantize_qd8;
@@ -301,4 +305,5 @@ static void fill_vector(struct wick_ukernels *t)
     t->f16_to_f32 = k_f16_to_f32, t->f32_to_f16 = k_f32_to_f16, t->bf16_to_f32 = k_bf16_to_f32, t->f32_to_bf16 = k_f32_to_bf16;
     t->i8_to_f32 = k_i8_to_f32, t->qk_dot = k_qk_dot, t->pv_acc = k_pv_acc;
     t->qk_rows = k_qk_rows, t->pv_rows = k_pv_rows, t->delta_rule = k_delta_rule;
+    t->expert_unpack = k_expert_unpack, t->expert_dot = k_expert_dot;
 }
