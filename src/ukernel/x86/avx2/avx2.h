@@ -4,6 +4,7 @@
 
 #include "ukernel/ukernels.h"
 
+void wick_avx2_fill_float(struct wick_ukernels *t);
 void wick_avx2_fill_qb4(struct wick_ukernels *t);
 void wick_avx2_fill_attention(struct wick_ukernels *t);
 
