@@ -6,6 +6,7 @@
 
 void wick_avx2_fill_float(struct wick_ukernels *t);
 void wick_avx2_fill_qb4(struct wick_ukernels *t);
+void wick_avx2_fill_qc(struct wick_ukernels *t);
 void wick_avx2_fill_attention(struct wick_ukernels *t);
 
 /* peak.c: wick_ukernels.int8_peak. */

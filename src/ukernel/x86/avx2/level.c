@@ -26,6 +26,7 @@ static void fill(struct wick_ukernels *t)
     wick_avx2_fill_attention(t);
 #ifndef WICK_NO_QUANTIZED_GEMM
     wick_avx2_fill_qb4(t);
+    wick_avx2_fill_qc(t);
 #endif
 }
 

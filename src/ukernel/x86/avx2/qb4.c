@@ -1,10 +1,6 @@
-/* ukernel/x86/avx2/qb4.c - 8-bit rows times groups of 4-bit weights: maddubs on four bytes at a time, 8 columns by up to 4 rows.
- *
- * a is at most 255 and |w| at most 8, so a pair of products is within 4080 and eight of them, 32 columns of k, within 32640: they fit the
- * 16-bit sums that maddubs makes, and the widening to 32 bits is needed once in 32 columns only. */
+/* ukernel/x86/avx2/qb4.c - 8-bit rows times groups of 4-bit weights: maddubs on four bytes at a time, 8 columns by up to 4 rows. */
 #include "ukernel/x86/avx2/avx2.h"
-
-#include <immintrin.h>
+#include "ukernel/x86/avx2/quads.h"
 
 enum { NR = 8 };
 #pragma GCC diagnostic push
@@ -15,28 +11,6 @@ enum { NR = 8 };
 #define QUAD_NR 8
 #define QUAD_SUMS 0
 #include "ukernel/generic/qb4_quads.h"
-
-static inline __m256i quad_at(const uint8_t *a)
-{
-    int32_t quad;
-    memcpy(&quad, a, sizeof quad);
-    return _mm256_set1_epi32(quad);
-}
-
-static inline void store_columns(const struct wick_gemm_call *c, size_t row, size_t column, __m256 v)
-{
-    float *out = c->c + row * c->c_stride + column;
-    size_t n = c->n - column;
-    /* max and min take the second operand when one is NaN: x < low ? low : x. */
-    v = _mm256_min_ps(_mm256_set1_ps(c->max), _mm256_max_ps(_mm256_set1_ps(c->min), v));
-    if (n >= 8) {
-        _mm256_storeu_ps(out, v);
-        return;
-    }
-    float part[8];
-    _mm256_storeu_ps(part, v);
-    memcpy(out, part, n * sizeof *out);
-}
 
 /* `rows` is a constant at each call, so that the loops over it vanish. */
 static inline __attribute__((always_inline)) void qb4_rows(const struct wick_gemm_call *c, const float *start, size_t column, size_t row, const int rows)
@@ -102,29 +76,6 @@ static inline void spread(struct tile *t, const uint8_t *w, size_t groups, size_
     }
 }
 
-/* The sums of 32 columns of k, of rows x vectors. The empty asm keeps weights in registers and the order of additions: else the compiler
- * reads weights again for each row, makes a tree of the additions and spills its leaves. */
-static inline __attribute__((always_inline)) void multiply_32(const uint8_t *const a[4], size_t k, const __m256i *w, __m256i part[4][2], const int rows,
-                                                              const int vectors)
-{
-#pragma GCC unroll 8
-    for (size_t q = 0; q < 8; q++, w += vectors) {
-        __m256i quad[2];
-        for (int v = 0; v < vectors; v++) {
-            quad[v] = w[v];
-            __asm__ volatile("" : "+x"(quad[v]));
-        }
-        for (int r = 0; r < rows; r++) {
-            __m256i x = quad_at(a[r] + k + 4 * q);
-            for (int v = 0; v < vectors; v++) {
-                __m256i product = _mm256_maddubs_epi16(x, quad[v]);
-                part[r][v] = q == 0 ? product : _mm256_add_epi16(part[r][v], product);
-                __asm__ volatile("" : "+x"(part[r][v]));
-            }
-        }
-    }
-}
-
 static inline __attribute__((always_inline)) void tile_rows(struct tile *t, const uint8_t *from, size_t row, size_t groups, const int rows, const int vectors,
                                                             const bool single)
 {
@@ -136,7 +87,7 @@ static inline __attribute__((always_inline)) void tile_rows(struct tile *t, cons
         __m256i sum[4][2], part[4][2];
         for (size_t end = k + t->c->group; k < end; k += 32, w += 8 * vectors) {
             bool first = single || k + t->c->group == end;
-            multiply_32(a, k, w, part, rows, vectors);
+            multiply_quads(a, k, w, (size_t)vectors, part, 8, rows, vectors);
             for (int i = 0; i < rows * vectors; i++) {
                 __m256i wide = _mm256_madd_epi16(part[i / vectors][i % vectors], ones), *to = &sum[i / vectors][i % vectors];
                 *to = first ? wide : _mm256_add_epi32(*to, wide);
