@@ -400,7 +400,9 @@ static void bench(const struct wick_ukernels *ref, const struct wick_ukernels *t
 }
 
 #ifdef WICK_EMULATED
-void wick_emulated_fill(struct wick_ukernels *table);
+void wick_emulated_fill_float(struct wick_ukernels *table);
+void wick_emulated_fill_qb4(struct wick_ukernels *table);
+void wick_emulated_fill_qc(struct wick_ukernels *table);
 #endif
 
 int main(int argc, char **argv)
@@ -423,7 +425,9 @@ int main(int argc, char **argv)
     if (only && strcmp(only, "emulated") == 0) {
         found = true;
         t = ref;
-        wick_emulated_fill(&t);
+        wick_emulated_fill_float(&t);
+        wick_emulated_fill_qb4(&t);
+        wick_emulated_fill_qc(&t);
         check_gemms(&ref, &t);
     }
 #endif

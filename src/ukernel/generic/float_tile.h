@@ -7,6 +7,12 @@
  * sums in turn, so it takes TILE_BLOCKS blocks at once. */
 
 enum { VECTORS = NR / LANES, TILE_BLOCKS = 4 };
+/* The small profiles do with fewer shapes of tiles. */
+#ifdef WICK_PROFILE_full
+enum { TILE_SMALL = false };
+#else
+enum { TILE_SMALL = true };
+#endif
 
 static inline __attribute__((always_inline)) void tile_store(const struct wick_gemm_call *c, size_t row, size_t column, const vec *sums)
 {
@@ -21,52 +27,52 @@ static inline __attribute__((always_inline)) void tile_store(const struct wick_g
 }
 
 /* scaled: sums begin at 0 and end as sum * scale + bias (weights of one scale a column); else they begin at the bias. */
-#define FLOAT_TILE(name, type, load, scaled, size)                                                                                        \
-    static inline __attribute__((always_inline)) void name##_tile(const struct wick_gemm_call *c, const char *packed, size_t block, size_t column, size_t row, \
-                                                                  const int rows, const int blocks)                                       \
-    {                                                                                                                                     \
-        const float *a[TILE_ROWS], *begin[TILE_BLOCKS];                                                                                   \
-        const type *w[TILE_BLOCKS];                                                                                                       \
-        vec acc[TILE_ROWS][TILE_BLOCKS][VECTORS];                                                                                         \
-        for (int r = 0; r < rows; r++) a[r] = (const float *)c->a + (row + (size_t)r) * c->a_stride;                                      \
-        for (int b = 0; b < blocks; b++) {                                                                                                \
-            begin[b] = (const float *)(const void *)(packed + (size_t)b * block);                                                         \
-            w[b] = (const type *)(const void *)(begin[b] + (scaled ? 3 : 1) * NR);                                                        \
-            for (int r = 0; r < rows; r++)                                                                                                \
-                for (int v = 0; v < VECTORS; v++) acc[r][b][v] = scaled ? vec_set1(0) : vec_load(begin[b] + v * LANES);                   \
-        }                                                                                                                                 \
-        for (size_t k = 0; k < c->k; k++)                                                                                                 \
-            for (int b = 0; b < blocks; b++) {                                                                                            \
-                vec x[VECTORS];                                                                                                           \
-                for (int v = 0; v < VECTORS; v++) x[v] = load(w[b] + k * NR + v * LANES);                                                 \
-                for (int r = 0; r < rows; r++)                                                                                            \
-                    for (int v = 0; v < VECTORS; v++) acc[r][b][v] = vec_fma(vec_set1(a[r][k]), x[v], acc[r][b][v]);                      \
-            }                                                                                                                             \
-        for (int b = 0; b < blocks; b++)                                                                                                  \
-            for (int r = 0; r < rows; r++) {                                                                                              \
-                for (int v = 0; scaled && v < VECTORS; v++)                                                                               \
-                    acc[r][b][v] = vec_fma(acc[r][b][v], vec_load(begin[b] + NR + v * LANES), vec_load(begin[b] + v * LANES));            \
-                tile_store(c, row + (size_t)r, column + (size_t)b * NR, acc[r][b]);                                                       \
-            }                                                                                                                             \
-    }                                                                                                                                     \
-    static inline __attribute__((always_inline)) void name##_columns(const struct wick_gemm_call *c, size_t n0, size_t n1, size_t row, const int rows, \
-                                                                     const int blocks)                                                    \
-    {                                                                                                                                     \
-        const size_t block = size(NR, c->k, 0);                                                                                           \
-        size_t n = n0;                                                                                                                    \
-        for (; n + (size_t)(blocks - 1) * NR < n1; n += (size_t)blocks * NR)                                                              \
-            name##_tile(c, (const char *)c->packed + n / NR * block, block, n, row, rows, blocks);                                        \
-        for (; n < n1; n += NR) name##_tile(c, (const char *)c->packed + n / NR * block, block, n, row, rows, 1);                         \
-    }                                                                                                                                     \
-    static void name##_tiles(const struct wick_gemm_call *c, size_t n0, size_t n1)                                                        \
-    {                                                                                                                                     \
-        const size_t block = size(NR, c->k, 0), whole = c->m / TILE_ROWS * TILE_ROWS;                                                     \
-        size_t m = whole;                                                                                                                 \
-        for (size_t n = n0; n < n1; n += NR)                                                                                              \
-            for (size_t row = 0; row < whole; row += TILE_ROWS)                                                                           \
-                name##_tile(c, (const char *)c->packed + n / NR * block, block, n, row, TILE_ROWS, 1);                                    \
-        for (; m + TILE_ROWS / 2 <= c->m; m += TILE_ROWS / 2) name##_columns(c, n0, n1, m, TILE_ROWS / 2, 2);                             \
-        for (; m < c->m; m++) name##_columns(c, n0, n1, m, 1, TILE_BLOCKS);                                                               \
+#define FLOAT_TILE(name, type, load, scaled, size)                                                                                                 \
+    static inline __attribute__((always_inline)) void name##_tile(const struct wick_gemm_call *c, const char *packed, size_t block, size_t column, \
+                                                                  size_t row, const int rows, const int blocks)                                    \
+    {                                                                                                                                              \
+        const float *a[TILE_ROWS], *begin[TILE_BLOCKS];                                                                                            \
+        const type *w[TILE_BLOCKS];                                                                                                                \
+        vec acc[TILE_ROWS][TILE_BLOCKS][VECTORS];                                                                                                  \
+        for (int r = 0; r < rows; r++) a[r] = (const float *)c->a + (row + (size_t)r) * c->a_stride;                                               \
+        for (int b = 0; b < blocks; b++) {                                                                                                         \
+            begin[b] = (const float *)(const void *)(packed + (size_t)b * block);                                                                  \
+            w[b] = (const type *)(const void *)(begin[b] + (scaled ? 3 : 1) * NR);                                                                 \
+            for (int r = 0; r < rows; r++)                                                                                                         \
+                for (int v = 0; v < VECTORS; v++) acc[r][b][v] = scaled ? vec_set1(0) : vec_load(begin[b] + v * LANES);                            \
+        }                                                                                                                                          \
+        for (size_t k = 0; k < c->k; k++)                                                                                                          \
+            for (int b = 0; b < blocks; b++) {                                                                                                     \
+                vec x[VECTORS];                                                                                                                    \
+                for (int v = 0; v < VECTORS; v++) x[v] = load(w[b] + k * NR + v * LANES);                                                          \
+                for (int r = 0; r < rows; r++)                                                                                                     \
+                    for (int v = 0; v < VECTORS; v++) acc[r][b][v] = vec_fma(vec_set1(a[r][k]), x[v], acc[r][b][v]);                               \
+            }                                                                                                                                      \
+        for (int b = 0; b < blocks; b++)                                                                                                           \
+            for (int r = 0; r < rows; r++) {                                                                                                       \
+                for (int v = 0; scaled && v < VECTORS; v++)                                                                                        \
+                    acc[r][b][v] = vec_fma(acc[r][b][v], vec_load(begin[b] + NR + v * LANES), vec_load(begin[b] + v * LANES));                     \
+                tile_store(c, row + (size_t)r, column + (size_t)b * NR, acc[r][b]);                                                                \
+            }                                                                                                                                      \
+    }                                                                                                                                              \
+    static inline __attribute__((always_inline)) void name##_columns(const struct wick_gemm_call *c, size_t n0, size_t n1, size_t row,             \
+                                                                     const int rows, const int blocks)                                             \
+    {                                                                                                                                              \
+        const size_t block = size(NR, c->k, 0);                                                                                                    \
+        size_t n = n0;                                                                                                                             \
+        for (; n + (size_t)(blocks - 1) * NR < n1; n += (size_t)blocks * NR)                                                                       \
+            name##_tile(c, (const char *)c->packed + n / NR * block, block, n, row, rows, blocks);                                                 \
+        for (; n < n1; n += NR) name##_tile(c, (const char *)c->packed + n / NR * block, block, n, row, rows, 1);                                  \
+    }                                                                                                                                              \
+    static void name##_tiles(const struct wick_gemm_call *c, size_t n0, size_t n1)                                                                 \
+    {                                                                                                                                              \
+        const size_t block = size(NR, c->k, 0), whole = c->m / TILE_ROWS * TILE_ROWS;                                                              \
+        size_t m = whole;                                                                                                                          \
+        for (size_t n = n0; n < n1; n += NR)                                                                                                       \
+            for (size_t row = 0; row < whole; row += TILE_ROWS)                                                                                    \
+                name##_tile(c, (const char *)c->packed + n / NR * block, block, n, row, TILE_ROWS, 1);                                             \
+        for (; !TILE_SMALL && m + TILE_ROWS / 2 <= c->m; m += TILE_ROWS / 2) name##_columns(c, n0, n1, m, TILE_ROWS / 2, 2);                       \
+        for (; m < c->m; m++) name##_columns(c, n0, n1, m, 1, TILE_BLOCKS);                                                                        \
     }
 
 FLOAT_TILE(gemm_f32, float, vec_load, false, gemm_f32_size)

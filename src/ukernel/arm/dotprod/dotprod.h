@@ -4,7 +4,9 @@
 
 #include "ukernel/ukernels.h"
 
+void wick_dotprod_fill_float(struct wick_ukernels *t);
 void wick_dotprod_fill_qb4(struct wick_ukernels *t);
+void wick_dotprod_fill_qc(struct wick_ukernels *t);
 
 /* peak.c: wick_ukernels.int8_peak. */
 uint64_t wick_dotprod_int8_peak(uint64_t rounds);

@@ -2,8 +2,11 @@
 #include "ukernel/ukernels.h"
 
 enum { NR = 16 };
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
 #include "ukernel/generic/gemm.h"
 #include "ukernel/generic/gemm_quantized.h"
+#pragma GCC diagnostic pop
 #include "ukernel/generic/vector.h"
 #include "ukernel/arm/dotprod/dotprod.h"
 
@@ -19,11 +22,12 @@ static bool supported(void) { return true; }
 static void fill(struct wick_ukernels *t)
 {
     fill_vector(t);
-    fill_gemm(t);
     fill_gemm_quantized(t);
+    wick_dotprod_fill_float(t);
     t->int8_peak = wick_dotprod_int8_peak;
 #ifndef WICK_NO_QUANTIZED_GEMM
     wick_dotprod_fill_qb4(t);
+    wick_dotprod_fill_qc(t);
 #endif
 }
 

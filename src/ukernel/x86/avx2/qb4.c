@@ -1,6 +1,6 @@
 /* ukernel/x86/avx2/qb4.c - 8-bit rows times groups of 4-bit weights: maddubs on four bytes at a time, 8 columns by up to 4 rows. */
 #include "ukernel/x86/avx2/avx2.h"
-#include "ukernel/x86/avx2/quads.h"
+#include "ukernel/x86/avx2/quads.tmpl.h"
 
 enum { NR = 8 };
 #pragma GCC diagnostic push
@@ -13,7 +13,8 @@ enum { NR = 8 };
 #include "ukernel/generic/qb4_quads.h"
 
 /* `rows` is a constant at each call, so that the loops over it vanish. */
-static inline __attribute__((always_inline)) void qb4_rows(const struct wick_gemm_call *c, const float *start, size_t column, size_t row, const int rows)
+static inline __attribute__((always_inline)) void qb4_rows(const struct wick_gemm_call *c, const float *start, size_t column, size_t row,
+                                                           const int rows)
 {
     const __m256i low_nibbles = _mm256_set1_epi8(15), eight = _mm256_set1_epi8(8), ones = _mm256_set1_epi16(1);
     const uint8_t *w = (const uint8_t *)(start + 16), *a[4];
@@ -76,8 +77,8 @@ static inline void spread(struct tile *t, const uint8_t *w, size_t groups, size_
     }
 }
 
-static inline __attribute__((always_inline)) void tile_rows(struct tile *t, const uint8_t *from, size_t row, size_t groups, const int rows, const int vectors,
-                                                            const bool single)
+static inline __attribute__((always_inline)) void tile_rows(struct tile *t, const uint8_t *from, size_t row, size_t groups, const int rows,
+                                                            const int vectors, const bool single)
 {
     const __m256i ones = _mm256_set1_epi16(1), *w = (const __m256i *)(const void *)t->weights;
     const uint8_t *a[4];
@@ -94,11 +95,13 @@ static inline __attribute__((always_inline)) void tile_rows(struct tile *t, cons
             }
         }
         for (int i = 0; i < rows * vectors; i++)
-            acc[i] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sum[i / vectors][i % vectors]), t->scales[g * (size_t)vectors + (size_t)(i % vectors)], acc[i]);
+            acc[i] =
+                _mm256_fmadd_ps(_mm256_cvtepi32_ps(sum[i / vectors][i % vectors]), t->scales[g * (size_t)vectors + (size_t)(i % vectors)], acc[i]);
     }
 }
 
-static inline __attribute__((always_inline)) void tile_stretch(struct tile *t, const uint8_t *from, size_t count, size_t groups, const int vectors, const bool single)
+static inline __attribute__((always_inline)) void tile_stretch(struct tile *t, const uint8_t *from, size_t count, size_t groups, const int vectors,
+                                                               const bool single)
 {
     size_t m = 0;
     for (; m + 4 <= count; m += 4) tile_rows(t, from, m, groups, 4, vectors, single);

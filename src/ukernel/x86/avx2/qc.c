@@ -3,7 +3,7 @@
  * A product of two bytes and its neighbour do not fit 16 bits, so an 8-bit weight goes in as two nibbles: w = 16 high + low, high in -8..7 and low
  * in 0..15, which two maddubs multiply exactly. Rows are taken 16 columns of k at a time, as far as sums of `low` reach. */
 #include "ukernel/x86/avx2/avx2.h"
-#include "ukernel/x86/avx2/quads.h"
+#include "ukernel/x86/avx2/quads.tmpl.h"
 
 enum { NR = 8 };
 #pragma GCC diagnostic push
@@ -51,14 +51,15 @@ static inline __attribute__((always_inline)) void multiply_step(const uint8_t *c
     const __m256i ones = _mm256_set1_epi16(1), sixteens = _mm256_set1_epi16(16);
     __m256i part[4][2];
     multiply_quads(a, k, w[1], (size_t)vectors, part, 4, rows, vectors);
-    for (int i = 0; i < rows * vectors; i++) sums[i] = _mm256_add_epi32(sums[i], _mm256_madd_epi16(part[i / vectors][i % vectors], four ? ones : sixteens));
+    for (int i = 0; i < rows * vectors; i++)
+        sums[i] = _mm256_add_epi32(sums[i], _mm256_madd_epi16(part[i / vectors][i % vectors], four ? ones : sixteens));
     if (four) return;
     multiply_quads(a, k, w[0], (size_t)vectors, part, 4, rows, vectors);
     for (int i = 0; i < rows * vectors; i++) sums[i] = _mm256_add_epi32(sums[i], _mm256_madd_epi16(part[i / vectors][i % vectors], ones));
 }
 
-static inline __attribute__((always_inline)) void tile_rows(const struct wick_gemm_call *c, struct tile *t, size_t first, size_t row, size_t k0, size_t k1, const int rows,
-                                                            const int vectors, const bool four)
+static inline __attribute__((always_inline)) void tile_rows(const struct wick_gemm_call *c, struct tile *t, size_t first, size_t row, size_t k0,
+                                                            size_t k1, const int rows, const int vectors, const bool four)
 {
     uint8_t tail[4][QC_STEP];
     for (size_t k = k0; k < k1; k += QC_STEP) {
@@ -82,8 +83,8 @@ static inline __m256i first_sums(const struct wick_gemm_call *c, const char *blo
     return _mm256_mullo_epi32(load_32((const uint8_t *)block + 2 * NR * sizeof(float)), _mm256_set1_epi32(-c->params[row].zero_point));
 }
 
-static inline __attribute__((always_inline)) void tile_run(const struct wick_gemm_call *c, struct tile *t, size_t n, size_t first, size_t count, const int vectors,
-                                                           const bool four)
+static inline __attribute__((always_inline)) void tile_run(const struct wick_gemm_call *c, struct tile *t, size_t n, size_t first, size_t count,
+                                                           const int vectors, const bool four)
 {
     const size_t block = qc_block(c->k, four), k_end = qc_steps(c->k) * QC_STEP;
     const char *begin = (const char *)c->packed + n / NR * block;

@@ -2,8 +2,11 @@
 #include "ukernel/ukernels.h"
 
 enum { NR = 32 };
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
 #include "ukernel/generic/gemm.h"
 #include "ukernel/generic/gemm_quantized.h"
+#pragma GCC diagnostic pop
 #include "ukernel/generic/vector.h"
 #include "ukernel/x86/avx2/avx2.h"
 #include "ukernel/x86/avx512vnni/avx512vnni.h"
@@ -20,12 +23,15 @@ static bool supported(void)
 static void fill(struct wick_ukernels *t)
 {
     fill_vector(t);
-    fill_gemm(t);
     fill_gemm_quantized(t);
     t->int8_peak = wick_avx512vnni_int8_peak;
     wick_avx2_fill_attention(t);
-#ifndef WICK_NO_QUANTIZED_GEMM
+#ifdef WICK_NO_QUANTIZED_GEMM
+    wick_avx2_fill_float(t);
+#else
+    wick_avx512vnni_fill_float(t);
     wick_avx512vnni_fill_qb4(t);
+    wick_avx512vnni_fill_qc(t);
 #endif
 }
 

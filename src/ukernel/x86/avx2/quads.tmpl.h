@@ -1,10 +1,7 @@
-/* ukernel/x86/avx2/quads.h - what the products of 8-bit rows share: maddubs on four bytes at a time, 8 columns a vector.
+/* ukernel/x86/avx2/quads.tmpl.h - what the products of 8-bit rows share: maddubs on four bytes at a time, 8 columns a vector.
  *
  * a is at most 255. With |w| <= 8 a pair of products is within 4080 and eight of them, 32 columns of k, within 32640; with w of 0..15 it is
  * within 7650 and four of them within 30600. So many fit the 16-bit sums that maddubs makes before they are widened to 32 bits. */
-#ifndef WICK_UKERNEL_X86_AVX2_QUADS_H
-#define WICK_UKERNEL_X86_AVX2_QUADS_H
-
 #include <immintrin.h>
 #include <string.h>
 
@@ -35,8 +32,8 @@ static inline void store_columns(const struct wick_gemm_call *c, size_t row, siz
 /* The 16-bit sums of `quads` times 4 columns of k, of rows x vectors. w: (quad, vector), `stride` vectors from quad to quad. The empty asm keeps
  * weights in registers and the order of additions: else the compiler reads weights again for each row, makes a tree of the additions and spills
  * its leaves. */
-static inline __attribute__((always_inline)) void multiply_quads(const uint8_t *const a[4], size_t k, const __m256i *w, size_t stride, __m256i part[4][2],
-                                                                 const int quads, const int rows, const int vectors)
+static inline __attribute__((always_inline)) void multiply_quads(const uint8_t *const a[4], size_t k, const __m256i *w, size_t stride,
+                                                                 __m256i part[4][2], const int quads, const int rows, const int vectors)
 {
 #pragma GCC unroll 8
     for (int q = 0; q < quads; q++, w += stride) {
@@ -55,5 +52,3 @@ static inline __attribute__((always_inline)) void multiply_quads(const uint8_t *
         }
     }
 }
-
-#endif
