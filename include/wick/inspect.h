@@ -2,7 +2,7 @@
 #ifndef WICK_INSPECT_H
 #define WICK_INSPECT_H
 
-#include "wick/base.h"
+#include "wick/runtime.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,6 +15,10 @@ typedef enum wick_inspect_form {
 
 /* Opens and verifies the file and describes it. *text is NUL-terminated, for wick_inspect_free; NULL on failure. Errors name the file and place. */
 WICK_API wick_status wick_inspect(const char *path, wick_inspect_form form, char **text, wick_error *error);
+/* The calls of a method once bound for this processor, payloads opened and, unless the model was opened with no_fuse, optimised: a line each, with
+ * its place, the instruction it comes from, operator, arguments and results; %n is a value, =%n a constant. method NULL: "forward". Binds the
+ * method if nobody has; from any thread. */
+WICK_API wick_status wick_inspect_nodes(wick_model *model, const char *method, char **text, wick_error *error);
 WICK_API void wick_inspect_free(char *text); /* NULL allowed */
 
 #ifdef __cplusplus

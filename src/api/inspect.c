@@ -3,6 +3,8 @@
 
 #include "base/os.h"
 #include "devtools/inspect.h"
+#include "devtools/nodes.h"
+#include "exec/model.h"
 
 #include <stdlib.h>
 
@@ -30,6 +32,21 @@ wick_status wick_inspect(const char *path, wick_inspect_form form, char **text, 
         wick_buf_free(&out);
     }
     return status;
+}
+
+wick_status wick_inspect_nodes(wick_model *model, const char *method, char **text, wick_error *error)
+{
+    const struct wick_exec_graph *graph;
+    struct wick_buf out = {0};
+    *text = NULL;
+    WICK_TRY(wick_model_graph(model, wick_str_of(method ? method : "forward"), &graph, error));
+    wick_nodes_text(graph, &out);
+    if (out.failed) {
+        wick_buf_free(&out);
+        return wick_fail(error, WICK_OUT_OF_MEMORY, "out of memory for a list of %u nodes", graph->node_count);
+    }
+    *text = out.data;
+    return WICK_OK;
 }
 
 void wick_inspect_free(char *text) { free(text); }
