@@ -65,6 +65,19 @@ static wick_status find_loops(struct memory *m, uint32_t **begin_out, uint32_t *
     return WICK_OK;
 }
 
+/* What a view is read for, its source is kept for. */
+static void extend_views(struct memory *m)
+{
+    const struct wick_exec_graph *graph = m->graph;
+    for (uint32_t i = graph->node_count; i-- > 0;) {
+        const struct wick_node *node = &graph->nodes[i];
+        for (uint32_t k = 0; node->view && k < node->out_count; k++) {
+            struct wick_interval *source = &m->lives[wick_exec_graph_tensor_index(graph, node->ids[0])];
+            source->last = WICK_MAX(source->last, m->lives[wick_exec_graph_tensor_index(graph, node->writes[k])].last);
+        }
+    }
+}
+
 static wick_status place_values(struct memory *m)
 {
     struct wick_exec_graph *graph = m->graph;
@@ -77,6 +90,7 @@ static wick_status place_values(struct memory *m)
     for (uint32_t i = 0; i < graph->tensor_count; i++) m->lives[i] = (struct wick_interval){.first = UINT32_MAX};
     for (m->step = 0; m->step < graph->node_count; m->step++)
         wick_each_tensor(graph->values, graph->nodes[m->step].ids, graph->nodes[m->step].count, touch, m);
+    extend_views(m);
     WICK_TRY(find_loops(m, &begin, &end));
     uint32_t count = 0;
     uint32_t *tensors = WICK_NEW_ARRAY(temp, uint32_t, graph->tensor_count);

@@ -128,6 +128,9 @@ struct wick_ukernels {
     void (*f32_to_bf16)(size_t n, const float *x, uint16_t *y);
     void (*i8_to_f32)(size_t n, const int8_t *x, float scale, int32_t zero_point, float *y); /* (x - zero_point) * scale */
 
+    /* n pairs (y[2i], y[2i + 1]) = (x[2i] cos[i] - x[2i + 1] sin[i], x[2i] sin[i] + x[2i + 1] cos[i]), products rounded. */
+    void (*rope_pairs)(size_t n, const float *x, const float *cos, const float *sin, float *y);
+
     /* Attention over n keys or values, `stride` elements apart, of d elements. scores[t] = scale * dot(q, k[t]); out = fma(p[t], v[t], out), t ascending. */
     void (*qk_dot)(size_t n, size_t d, const float *q, const float *k, size_t stride, float scale, float *scores);
     void (*pv_acc)(size_t n, size_t d, const float *p, const float *v, size_t stride, float *out);

@@ -63,7 +63,7 @@ SAID_ELSEWHERE = {
     ("tok/gguf_vocab.c", "llama"): "the name of a tokenizer model in GGUF",
 }
 # Operators are named where calls are made or recognised; all else takes them from tables.
-CALLERS = ("ops/", "export/", "models/", "graph/irops.c")
+CALLERS = ("ops/", "export/", "models/", "graph/irops.c", "exec/fuse/")
 
 
 def sources(root, *folders):

@@ -151,6 +151,16 @@ static void k_rms_norm(size_t n, const float *x, const float *w, float eps, floa
     else FOR(n) y[i] = x[i] * scale;
 }
 
+static void k_rope_pairs(size_t n, const float *x, const float *cos, const float *sin, float *y)
+{
+    FOR(n)
+    {
+        const float re = x[2 * i], im = x[2 * i + 1];
+        y[2 * i] = re * cos[i] - im * sin[i];
+        y[2 * i + 1] = re * sin[i] + im * cos[i];
+    }
+}
+
 /* ---- conversions ---- */
 
 /* Without branches: the exponent is moved by a product, which is exact for subnormals too; infinities and NaNs keep theirs. */
@@ -301,7 +311,7 @@ static void fill_vector(struct wick_ukernels *t)
     t->neg = k_neg, t->abs = k_abs, t->square = k_square, t->sqrt = k_sqrt, t->rsqrt = k_rsqrt;
     t->exp = k_exp, t->sigmoid = k_sigmoid, t->silu = k_silu, t->tanh = k_tanh, t->gelu = k_gelu;
     t->reduce_sum = k_reduce_sum, t->reduce_sum_squares = k_reduce_sum_squares, t->reduce_max = k_reduce_max, t->dot = k_dot;
-    t->axpy = k_axpy, t->exp_sub_sum = k_exp_sub_sum, t->softmax = k_softmax, t->rms_norm = k_rms_norm;
+    t->axpy = k_axpy, t->exp_sub_sum = k_exp_sub_sum, t->softmax = k_softmax, t->rms_norm = k_rms_norm, t->rope_pairs = k_rope_pairs;
     t->f16_to_f32 = k_f16_to_f32, t->f32_to_f16 = k_f32_to_f16, t->bf16_to_f32 = k_bf16_to_f32, t->f32_to_bf16 = k_f32_to_bf16;
     t->i8_to_f32 = k_i8_to_f32, t->qk_dot = k_qk_dot, t->pv_acc = k_pv_acc;
     t->qk_rows = k_qk_rows, t->pv_rows = k_pv_rows, t->delta_rule = k_delta_rule;
