@@ -79,7 +79,11 @@ static wick_status configure(struct job *job, wick_error *err)
         dump_lines(job, &text);
         wick_buf_free(&text);
     }
-    return wick_config_check(&job->config, err);
+    WICK_TRY(wick_config_check(&job->config, err));
+    /* The original's quantizers for a back-end switch it on. */
+    const char *pt2e = wick_config_text(&job->config, WICK_KEY_QUANTIZATION_PT2E_QUANTIZE);
+    bool xnnpack = pt2e && strncmp(pt2e, "xnnpack_", 8) == 0;
+    return xnnpack ? wick_config_override(&job->config, "backend.xnnpack.enabled=true", err) : WICK_OK;
 }
 
 /* Tokens in a call: with a cache and dynamic shapes one less than max_seq_length, as the original's bound is. */

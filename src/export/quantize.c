@@ -12,22 +12,28 @@ static struct wick_source *weight_of(const struct wick_graph *g, uint32_t id) { 
 
 /* ---- linears ---- */
 
-/* spec NULL: the checkpoint holds the weight quantized. */
-static wick_status quantize_linear(struct wick_graph *g, struct wick_graph_node *node, const struct wick_quant_spec *spec, wick_error *err)
+/* How linears are quantized. */
+struct linear_mode {
+    struct wick_quant_spec spec;
+    bool weight_only; /* activations stay as they are */
+};
+
+/* mode NULL: the checkpoint holds the weight quantized. */
+static wick_status quantize_linear(struct wick_graph *g, struct wick_graph_node *node, const struct linear_mode *mode, wick_error *err)
 {
     uint32_t weight = node->ids[1];
     struct wick_quantized *q = g->info[weight].quantized;
-    if (spec) WICK_TRY(wick_quantized_make(&q, &g->arena, weight_of(g, weight), spec, err));
+    if (mode) WICK_TRY(wick_quantized_make(&q, &g->arena, weight_of(g, weight), &mode->spec, err));
     uint32_t packed = wick_graph_constant(g, g->info[weight].name, wick_quantized_values(q, &g->arena, WICK_PACK_INT8));
     WICK_TRY(wick_graph_status(g, err));
     g->info[packed].quantized = q;
     /* (x, weight, bias, out) becomes (x, packed, bias, out). */
-    node->op = &wick_ir_dynamic_linear;
+    node->op = mode && mode->weight_only ? &wick_ir_weight_linear : &wick_ir_dynamic_linear;
     node->ids[1] = packed;
     return WICK_OK;
 }
 
-static wick_status quantize_linears(struct wick_graph *g, const struct wick_quant_spec *spec, struct wick_quantize_report *report, wick_error *err)
+static wick_status quantize_linears(struct wick_graph *g, const struct linear_mode *mode, struct wick_quantize_report *report, wick_error *err)
 {
     for (uint32_t n = 0; n < g->node_count; n++) {
         struct wick_graph_node *node = &g->nodes[n];
@@ -35,11 +41,11 @@ static wick_status quantize_linears(struct wick_graph *g, const struct wick_quan
         const struct wick_source *weight = weight_of(g, node->ids[1]);
         bool plain = weight && weight->rows;
         report->linears++;
-        if (!plain || (spec->group && wick_source_columns(weight) % (size_t)spec->group)) {
+        if (!plain || (mode->spec.group && wick_source_columns(weight) % (size_t)mode->spec.group)) {
             if (!report->left_name) report->left_name = g->info[node->ids[1]].name;
             continue;
         }
-        WICK_TRY(quantize_linear(g, node, spec, err));
+        WICK_TRY(quantize_linear(g, node, mode, err));
         report->quantized++;
     }
     return WICK_OK;
@@ -128,23 +134,36 @@ static wick_status keep_given(struct wick_graph *g, struct wick_quantize_report 
     return WICK_OK;
 }
 
+/* What quantization.qmode or quantization.pt2e_quantize asks for; false: nothing. Groups are 128 columns (8da4w) or 256 (4w) unless given. */
+static bool linear_mode_of(const struct wick_config *config, struct linear_mode *mode)
+{
+    const char *qmode = wick_config_text(config, WICK_KEY_QUANTIZATION_QMODE), *pt2e = wick_config_text(config, WICK_KEY_QUANTIZATION_PT2E_QUANTIZE);
+    bool hqq = wick_config_bool(config, WICK_KEY_QUANTIZATION_USE_HQQ);
+    if (pt2e) {
+        *mode = (struct linear_mode){.spec = {.bits = strcmp(pt2e, "xnnpack_dynamic_qc4") == 0 ? 4 : 8, .rule = WICK_QUANT_OBSERVED}};
+        return true;
+    }
+    if (!qmode) return false;
+    if (strcmp(qmode, "int8") == 0) {
+        *mode = (struct linear_mode){.spec = {.bits = 8, .rule = WICK_QUANT_WEIGHT_ONLY}, .weight_only = true};
+        return true;
+    }
+    *mode = (struct linear_mode){.spec = {.bits = 4, .group = 128, .hqq = hqq}, .weight_only = strcmp(qmode, "4w") == 0};
+    if (mode->weight_only) mode->spec.group = 256;
+    if (!config->values[WICK_KEY_QUANTIZATION_GROUP_SIZE].null) mode->spec.group = (int)wick_config_int(config, WICK_KEY_QUANTIZATION_GROUP_SIZE);
+    return true;
+}
+
 wick_status wick_stage_quantize(struct wick_graph *g, const struct wick_config *config, struct wick_quantize_report *report, wick_error *err)
 {
     *report = (struct wick_quantize_report){0};
-    bool hqq = wick_config_bool(config, WICK_KEY_QUANTIZATION_USE_HQQ);
     const char *embedding = wick_config_text(config, WICK_KEY_QUANTIZATION_EMBEDDING_QUANTIZE);
-    struct wick_quant_spec spec = {.bits = 4, .group = 128, .hqq = hqq};
+    struct linear_mode mode;
     WICK_TRY(keep_given(g, report, err));
     if (embedding) {
+        struct wick_quant_spec spec = {.bits = 4, .hqq = wick_config_bool(config, WICK_KEY_QUANTIZATION_USE_HQQ)};
         WICK_TRY(parse_embedding(embedding, &spec, err));
         WICK_TRY(quantize_embeddings(g, &spec, report, err));
     }
-    if (!wick_config_text(config, WICK_KEY_QUANTIZATION_QMODE)) return WICK_OK;
-    spec = (struct wick_quant_spec){.bits = 4, .group = 128, .hqq = hqq};
-    if (!config->values[WICK_KEY_QUANTIZATION_GROUP_SIZE].null) {
-        int64_t group = wick_config_int(config, WICK_KEY_QUANTIZATION_GROUP_SIZE);
-        if (group < 0 || group > 1 << 20) return wick_fail(err, WICK_INVALID_CONFIG, "quantization.group_size: %lld is not in 0..1048576", (long long)group);
-        spec.group = (int)group;
-    }
-    return quantize_linears(g, &spec, report, err);
+    return linear_mode_of(config, &mode) ? quantize_linears(g, &mode, report, err) : WICK_OK;
 }

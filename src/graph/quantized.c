@@ -80,6 +80,15 @@ float wick_quant_scale_max(const float *w, size_t n, int bits)
     return scale < 0x1p-126f ? 0x1p-126f : scale;
 }
 
+static float scale_by_rule(const float *w, size_t n, const struct wick_quant_spec *spec)
+{
+    switch (spec->rule) {
+    case WICK_QUANT_OBSERVED: return fmaxf(largest(w, n) / (spec->bits == 8 ? 127.0f : (float)((1 << spec->bits) - 1) / 2), 0x1p-12f);
+    case WICK_QUANT_WEIGHT_ONLY: return fmaxf(largest(w, n) / ((float)((1 << spec->bits) - 1) / 2), scale_floor);
+    default: return wick_quant_scale_max(w, n, spec->bits);
+    }
+}
+
 /* Returns the rounds after which the scale no longer moves (at most `rounds`). */
 static int search(const float *w, size_t n, int bits, int rounds, float *scale, float change[ROUNDS])
 {
@@ -141,7 +150,7 @@ static void search_block(void *user, size_t block, unsigned thread)
         size_t at = s->first * q->groups + i;
         const float *w = s->w + i * q->group;
         float unused[ROUNDS] = {0};
-        if (!q->spec.hqq) q->scales[at] = wick_quant_scale_max(w, q->group, q->spec.bits);
+        if (!q->spec.hqq) q->scales[at] = scale_by_rule(w, q->group, &q->spec);
         else if (s->rounds == 0) s->stopped_at[at] = (uint8_t)search(w, q->group, q->spec.bits, ROUNDS, &q->scales[at], s->change[block]);
         else if (s->stopped_at[at] > s->rounds) search(w, q->group, q->spec.bits, s->rounds, &q->scales[at], unused);
     }
@@ -236,10 +245,20 @@ static wick_status find_scales(struct wick_quantized *q, const struct wick_produ
     return status;
 }
 
-static int quantize_one(float w, float scale, const struct wick_quant_spec *spec)
+/* x in the type that the checkpoint holds the weight in. */
+static float as_stored(const struct wick_quantized *q, float x)
 {
-    float low = -(float)(1 << (spec->bits - 1)), q = spec->hqq ? w / scale : w * (1.0f / scale);
-    return (int)round_even(fminf(fmaxf(q, low), -low - 1));
+    if (q->inner->stored_dtype == WICK_DTYPE_BF16) return wick_f32_from_bf16(wick_bf16_from_f32(x));
+    return q->inner->stored_dtype == WICK_DTYPE_F16 ? wick_f32_from_f16(wick_f16_from_f32(x)) : x;
+}
+
+static int quantize_one(const struct wick_quantized *q, float w, float scale)
+{
+    const struct wick_quant_spec *spec = &q->spec;
+    const float least = -(float)(1 << (spec->bits - 1)), most = -least - 1;
+    float x = spec->hqq ? w / scale : w * (1.0f / scale);
+    if (spec->rule == WICK_QUANT_WEIGHT_ONLY) x = as_stored(q, w / as_stored(q, scale)); /* all of it in the checkpoint's type */
+    return (int)round_even(fminf(fmaxf(x, spec->rule == WICK_QUANT_OBSERVED && spec->bits == 8 ? -most : least), most));
 }
 
 static void pack_row(const struct wick_quantized *q, const float *w, const float *scales, enum wick_packing packing, uint8_t *out)
@@ -248,7 +267,7 @@ static void pack_row(const struct wick_quantized *q, const float *w, const float
     memset(out, 0, (q->columns + per_byte - 1) / per_byte);
     for (size_t g = 0; g < q->groups; g++)
         for (size_t c = g * q->group; c < (g + 1) * q->group; c++) {
-            int v = q->given ? (int)w[c] : quantize_one(w[c], scales[g], &q->spec);
+            int v = q->given ? (int)w[c] : quantize_one(q, w[c], scales[g]);
             switch (packing) {
             case WICK_PACK_INT8: out[c] = (uint8_t)v; break;
             case WICK_PACK_LOW_NIBBLE: out[c / 2] |= (uint8_t)((v + 8) << (c % 2 * 4)); break;
@@ -310,8 +329,8 @@ static wick_status produce_scales(struct wick_source *source, const struct wick_
     if (!bytes) return wick_fail_oom(err, count * size, "scales of a weight");
     for (size_t i = 0; i < count; i++) {
         float s = q->scales[i];
-        if (q->inner->stored_dtype == WICK_DTYPE_BF16) s = wick_f32_from_bf16(wick_bf16_from_f32(s));
-        else if (q->inner->stored_dtype == WICK_DTYPE_F16) s = wick_f32_from_f16(wick_f16_from_f32(s));
+        if (q->spec.rule != WICK_QUANT_OBSERVED) s = as_stored(q, s);
+        if (q->spec.rule == WICK_QUANT_WEIGHT_ONLY) s = wick_f32_from_bf16(wick_bf16_from_f32(s));
         uint16_t half = wick_bf16_from_f32(s);
         memcpy(bytes + i * size, size == 2 ? (const void *)&half : (const void *)&s, size);
     }
@@ -381,6 +400,8 @@ struct wick_source *wick_quantized_floats(struct wick_quantized *q, struct wick_
 int wick_quantized_group(const struct wick_quantized *q) { return (int)q->group; }
 
 int wick_quantized_bits(const struct wick_quantized *q) { return q->spec.bits; }
+
+enum wick_quant_rule wick_quantized_rule(const struct wick_quantized *q) { return q->spec.rule; }
 
 static struct wick_source *new_part(struct wick_quantized *q, struct wick_arena *arena, enum wick_packing packing)
 {

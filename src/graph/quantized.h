@@ -4,10 +4,18 @@
 
 #include "graph/source.h"
 
+/* How the scale of a group follows from its largest magnitude where it is not searched for, as the original's quantizers have it. */
+enum wick_quant_rule {
+    WICK_QUANT_AFFINE,   /* max / (2^bits - 1) * 2; scales in the type that the checkpoint holds the weight in (torchao) */
+    WICK_QUANT_OBSERVED, /* 8 bits: max / 127, values from -127; else as above; at least 2^-12 (pt2e's XNNPACK quantizer) */
+    WICK_QUANT_WEIGHT_ONLY, /* as affine, at least 2^-23, all in the checkpoint's type; the scale is then rounded to bf16 (qmode int8) */
+};
+
 struct wick_quant_spec {
     int bits;   /* 2, 4 or 8; values are in [-2^(bits-1), 2^(bits-1) - 1], zero point 0 */
     int group;  /* columns that share a scale; 0: the whole row */
-    bool hqq;   /* search the scale (half-quadratic, scale only) instead of taking the maximum */
+    bool hqq;   /* search the scale (half-quadratic, scale only) instead of taking the maximum; rule is AFFINE then */
+    enum wick_quant_rule rule;
 };
 
 /* How values lie in a row of bytes. */
@@ -35,6 +43,7 @@ struct wick_source *wick_quantized_values(struct wick_quantized *q, struct wick_
 struct wick_source *wick_quantized_scales(struct wick_quantized *q, struct wick_arena *arena, int dtype, bool vector);
 int wick_quantized_group(const struct wick_quantized *q); /* columns that share a scale */
 int wick_quantized_bits(const struct wick_quantized *q);
+enum wick_quant_rule wick_quantized_rule(const struct wick_quantized *q);
 
 /* One group's scale; w: n columns. rounds: HQQ rounds (1..20). For tests and the search. */
 float wick_quant_scale_max(const float *w, size_t n, int bits);

@@ -2,6 +2,9 @@
 #include "ops/copy/cast.h"
 #include "ops/ops.h"
 #include "ops/quantized/affine.h"
+#include "ukernel/ukernels.h"
+
+enum { COLUMN_TASKS = 64 };
 
 #define OP(id) const struct wick_op wick_op_##id = {.meta = &wick_opmeta_##id, .run = run_##id}
 
@@ -47,6 +50,10 @@ struct product {
     const struct wick_tensor *input, *weight, *scales;
     struct wick_tensor *out;
     size_t m, k, n, groups, group; /* linear: scales [N, groups], groups of `group` along K */
+    /* mixed_linear: */
+    const struct wick_ukernels *ukernels;
+    float *x, *rows; /* (m, k); (thread, k) */
+    size_t columns;  /* of out, a task */
 };
 
 static wick_status product_open(struct product *p, const struct wick_args *args, uint32_t out, struct wick_run *run)
@@ -96,6 +103,23 @@ static wick_status run_quantized_decomposed_mixed_mm_out(const struct wick_args 
     return WICK_OK;
 }
 
+/* Columns of out: a row of the weight becomes floats once, for all rows of the input. */
+static void multiply_columns(void *user, size_t task, unsigned thread)
+{
+    const struct product *p = user;
+    float *row = p->rows + thread * p->k;
+    size_t end = WICK_MIN((task + 1) * p->columns, p->n);
+    for (size_t j = task * p->columns; j < end; j++) {
+        p->ukernels->i8_to_f32(p->k, (const int8_t *)p->weight->data + j * p->k, 1.0f, 0, row);
+        for (size_t i = 0; i < p->m; i++) {
+            float sum = 0;
+            for (size_t k = 0; k < p->k; k += p->group)
+                sum += p->ukernels->dot(WICK_MIN(p->group, p->k - k), p->x + i * p->k + k, row + k) * element(p->scales, j * p->groups + k / p->group);
+            store(p->out, i * p->n + j, sum);
+        }
+    }
+}
+
 static wick_status run_quantized_decomposed_mixed_linear_out(const struct wick_args *args, const void *state, struct wick_run *run)
 {
     (void)state;
@@ -106,18 +130,15 @@ static wick_status run_quantized_decomposed_mixed_linear_out(const struct wick_a
         p.groups == 0)
         return wick_fail(run->err, WICK_INVALID_ARGUMENT, "input, weight and %zu scales do not fit", wick_tensor_numel(p.scales));
     p.group = p.k ? (p.k - 1) / p.groups + 1 : 1;
-    const int8_t *weight = p.weight->data;
-    for (size_t i = 0; i < p.m; i++) {
-        for (size_t j = 0; j < p.n; j++) {
-            float sum = 0;
-            for (size_t k0 = 0; k0 < p.k; k0 += p.group) {
-                float part = 0;
-                for (size_t k = k0; k < WICK_MIN(k0 + p.group, p.k); k++) part += element(p.input, i * p.k + k) * (float)weight[j * p.k + k];
-                sum += part * element(p.scales, j * p.groups + k0 / p.group);
-            }
-            store(p.out, i * p.n + j, sum);
-        }
-    }
+    if (p.m == 0 || p.n == 0) return WICK_OK;
+    p.x = wick_arena_array(run->temp, p.m * p.k, sizeof(float), 64);
+    p.rows = wick_arena_array(run->temp, wick_pool_threads(run->pool) * p.k, sizeof(float), 64);
+    if (!p.x || !p.rows) return wick_fail_oom(run->err, p.m * p.k * sizeof(float), "quantized_decomposed::mixed_linear");
+    wick_cast(p.x, WICK_DTYPE_F32, p.input->data, p.input->shape.dtype, p.m * p.k);
+    p.ukernels = run->ukernels;
+    p.columns = (p.n + COLUMN_TASKS - 1) / COLUMN_TASKS;
+    bool small = p.m * p.n * p.k < COLUMN_TASKS * 4096;
+    wick_pool_run(small ? NULL : run->pool, (p.n + p.columns - 1) / p.columns, multiply_columns, &p);
     return WICK_OK;
 }
 

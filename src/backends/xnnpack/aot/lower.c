@@ -143,17 +143,25 @@ static bool judge_linear(const struct wick_graph *g, const struct wick_graph_nod
     return is_float(g, n->ids[0]) && is_float(g, n->ids[1]) && g->info[n->ids[1]].origin == WICK_ORIGIN_CONSTANT && is_bias(g, n->ids[2]);
 }
 
-/* 8 bits with a scale a row. */
+/* A scale a row. */
 static bool is_whole_row(const struct wick_graph *g, uint32_t weight, const struct wick_quantized *q)
 {
-    return wick_quantized_bits(q) == 8 && wick_quantized_group(q) == wick_graph_shape(g, weight)->sizes[1];
+    int bits = wick_quantized_bits(q);
+    return (bits == 4 || bits == 8) && wick_quantized_group(q) == wick_graph_shape(g, weight)->sizes[1];
 }
 
 static bool judge_dynamic_linear(const struct wick_graph *g, const struct wick_graph_node *n)
 {
     const struct wick_quantized *q = g->info[n->ids[1]].quantized;
     if (!is_float(g, n->ids[0]) || !q || !is_bias(g, n->ids[2])) return false;
-    return wick_quantized_bits(q) == 4 ? wick_quantized_group(q) % 32 == 0 : is_whole_row(g, n->ids[1], q);
+    return wick_quantized_bits(q) == 4 && wick_quantized_rule(q) == WICK_QUANT_AFFINE ? wick_quantized_group(q) % 32 == 0 : is_whole_row(g, n->ids[1], q);
+}
+
+/* Rows of floats with integers of a scale a row; in float32 only. */
+static bool judge_weight_linear(const struct wick_graph *g, const struct wick_graph_node *n)
+{
+    const struct wick_quantized *q = g->info[n->ids[1]].quantized;
+    return is_float(g, n->ids[0]) && wick_graph_shape(g, n->ids[0])->dtype == WICK_DTYPE_F32 && q && is_bias(g, n->ids[2]) && is_whole_row(g, n->ids[1], q);
 }
 
 /* ---- emitting ---- */
@@ -207,21 +215,28 @@ static void emit_linear(struct builder *b, const struct wick_graph_node *n, uint
     add_fully_connected(b, in, filter, n->ids[2], value_of(b, n->ids[n->count - 1]));
 }
 
-/* The integers and scales of a weight: 4 bits in groups with bf16 scales, or 8 bits with a f32 scale a row. */
-static uint32_t add_filter(struct builder *b, uint32_t weight)
+/* The integers and scales of a weight: with bf16 scales of groups of 4 bits, or with a f32 scale a row. */
+static uint32_t add_filter(struct builder *b, uint32_t weight, bool dynamic)
 {
     struct wick_arena *arena = &b->g->arena;
     struct wick_quantized *q = b->g->info[weight].quantized;
-    bool rows = wick_quantized_bits(q) == 8;
-    uint32_t filter = add_value(b, weight, rows ? XNN_DATATYPE_QCINT8 : XNN_DATATYPE_QBINT4);
+    bool four = wick_quantized_bits(q) == 4, rows = !four || !dynamic || wick_quantized_rule(q) == WICK_QUANT_OBSERVED;
+    uint32_t filter = add_value(b, weight, !rows ? XNN_DATATYPE_QBINT4 : four ? XNN_DATATYPE_QCINT4 : XNN_DATATYPE_QCINT8);
     struct wick_source *scales = wick_quantized_scales(q, arena, rows ? WICK_DTYPE_F32 : WICK_DTYPE_BF16, false);
-    uint32_t values = add_constant(b, wick_quantized_values(q, arena, rows ? WICK_PACK_INT8 : WICK_PACK_LOW_NIBBLE), ""), scale = add_constant(b, scales, "scale_");
+    uint32_t values = add_constant(b, wick_quantized_values(q, arena, four ? WICK_PACK_LOW_NIBBLE : WICK_PACK_INT8), ""), scale = add_constant(b, scales, "scale_");
     if (b->out_of_memory) return filter;
     b->x->values[filter].constant = values;
     b->x->values[filter].quant = (struct wick_xnn_quant){.kind = rows ? XNN_QUANT_PER_CHANNEL : XNN_QUANT_PER_GROUP, .channel_dim = 0,
                                                          .group_size = rows ? 0 : wick_quantized_group(q), .scale_constant = scale,
                                                          .scale_count = (uint32_t)wick_shape_numel(&scales->shape)};
     return filter;
+}
+
+static void emit_weight_linear(struct builder *b, const struct wick_graph_node *n, uint8_t kind)
+{
+    (void)kind;
+    uint32_t in = value_of(b, n->ids[0]), filter = add_filter(b, n->ids[1], false);
+    if (!b->out_of_memory) add_fully_connected(b, in, filter, n->ids[2], value_of(b, n->ids[n->count - 1]));
 }
 
 /* Convert to qdint8 per row, then FullyConnected with an integer filter. Each linear has its own Convert, as the original
@@ -236,7 +251,7 @@ static void emit_dynamic_linear(struct builder *b, const struct wick_graph_node 
     if (!convert) return;
     convert->slots[XNN_NODE_1X1_INPUT_ID] = in;
     convert->slots[XNN_NODE_1X1_OUTPUT_ID] = row;
-    uint32_t filter = add_filter(b, n->ids[1]);
+    uint32_t filter = add_filter(b, n->ids[1], true);
     if (!b->out_of_memory) add_fully_connected(b, row, filter, n->ids[2], value_of(b, n->ids[n->count - 1]));
 }
 
