@@ -2,6 +2,7 @@
 #ifndef WICK_EXPORT_DECODER_H
 #define WICK_EXPORT_DECODER_H
 
+#include "export/adapter.h"
 #include "export/config.h"
 #include "export/weights.h"
 #include "graph/graph.h"
@@ -45,6 +46,7 @@ struct wick_model_build {
     int32_t *input_ids, *output_ids; /* old id of each kept id; counts 0: all are kept */
     int input_id_count, output_id_count;
     bool hadamard_w2;     /* a Hadamard transform before w2, whose weights the checkpoint holds rotated */
+    struct wick_adapter *adapter; /* beside linears, from a file of its own; NULL: none */
     struct wick_rotations *rotations; /* of weights; NULL or not on: none */
     wick_error *err;
 };

@@ -13,7 +13,8 @@ static uint32_t rounded_rows(struct wick_graph *g, uint32_t x)
     for (int i = 0; i < 2; i++) params[i].sizes[shape->rank - 1] = 1;
     params[0].dtype = WICK_DTYPE_F64;
     params[1].dtype = WICK_DTYPE_I64;
-    uint32_t i8 = wick_graph_int(g, WICK_DTYPE_I8), low = wick_graph_int(g, -128), high = wick_graph_int(g, 127), f32 = wick_graph_int(g, WICK_DTYPE_F32);
+    uint32_t i8 = wick_graph_int(g, WICK_DTYPE_I8), low = wick_graph_int(g, -128), high = wick_graph_int(g, 127),
+             f32 = wick_graph_int(g, WICK_DTYPE_F32);
     uint32_t q[2] = {wick_graph_tensor(g, &params[0]), wick_graph_tensor(g, &params[1])};
     wick_graph_effect(g, "quantized_decomposed::choose_qparams_per_token_asymmetric.out", 4, x, i8, q[0], q[1]);
     uint32_t rows = wick_graph_call(g, "quantized_decomposed::quantize_per_token.out", 6, x, q[0], q[1], low, high, i8);

@@ -23,6 +23,7 @@ struct job {
     struct wick_arena arena;       /* sources and descriptions */
     struct wick_weights weights;
     struct wick_rotations rotations;
+    struct wick_adapter adapter;
     struct wick_graph graph;
     struct wick_delegation delegation;
     struct wick_pool *pool;
@@ -79,11 +80,7 @@ static wick_status configure(struct job *job, wick_error *err)
         dump_lines(job, &text);
         wick_buf_free(&text);
     }
-    WICK_TRY(wick_config_check(&job->config, err));
-    /* The original's quantizers for a back-end switch it on. */
-    const char *pt2e = wick_config_text(&job->config, WICK_KEY_QUANTIZATION_PT2E_QUANTIZE);
-    bool xnnpack = pt2e && strncmp(pt2e, "xnnpack_", 8) == 0;
-    return xnnpack ? wick_config_override(&job->config, "backend.xnnpack.enabled=true", err) : WICK_OK;
+    return wick_config_check(&job->config, err);
 }
 
 /* Tokens in a call: with a cache and dynamic shapes one less than max_seq_length, as the original's bound is. */
@@ -108,6 +105,7 @@ static wick_status build_graph(struct job *job, wick_error *err)
     wick_model_build_numbers(&build, c);
     WICK_TRY(wick_model_build_options(&build, c, &job->arena, err));
     build.rotations = &job->rotations;
+    build.adapter = job->adapter.checkpoint ? &job->adapter : NULL;
     WICK_TRY(family->build(&job->graph, &build));
     if (!wick_config_bool(c, WICK_KEY_MODEL_ENABLE_DYNAMIC_SHAPE) || build.tokens < 2) return WICK_OK;
     /* Built again for fewer tokens: what differs is dynamic. */
@@ -120,6 +118,14 @@ static wick_status build_graph(struct job *job, wick_error *err)
     return status;
 }
 
+/* By its own section, or because the quantizer is one of its own: "<section>_...". */
+static bool is_enabled(const struct wick_config *config, const char *section)
+{
+    const char *pt2e = wick_config_text(config, WICK_KEY_QUANTIZATION_PT2E_QUANTIZE);
+    size_t size = strlen(section);
+    return wick_config_backend(config, section, "enabled") || (pt2e && strncmp(pt2e, section, size) == 0 && pt2e[size] == '_');
+}
+
 /* Every back-end that the configuration enables takes its calls out of what those before it left. */
 static wick_status lower(struct job *job, wick_error *err)
 {
@@ -127,7 +133,7 @@ static wick_status lower(struct job *job, wick_error *err)
         const struct wick_lowering *lowering = job->tables->lowerings->lowerings[i];
         struct wick_lowering_options options = {.extended = wick_config_backend(&job->config, lowering->section, "extended_ops"),
                                                 .bf16 = wick_config_backend(&job->config, lowering->section, "enable_bf16")};
-        if (!wick_config_backend(&job->config, lowering->section, "enabled")) continue;
+        if (!is_enabled(&job->config, lowering->section)) continue;
         for (options.pass = 0; options.pass < lowering->passes; options.pass++) WICK_TRY(wick_stage_partition(&job->graph, lowering, &options, err));
     }
     return WICK_OK;
@@ -192,8 +198,12 @@ static wick_status run_stages(struct job *job, wick_export_summary *summary, wic
     if (wick_config_text(&job->config, WICK_KEY_WICK_CHECKPOINT_DTYPE))
         job->weights.rounding = wick_config_is(&job->config, WICK_KEY_WICK_CHECKPOINT_DTYPE, "bf16") ? WICK_DTYPE_BF16 : wick_config_is(&job->config, WICK_KEY_WICK_CHECKPOINT_DTYPE, "fp16") ? WICK_DTYPE_F16 : -1;
     WICK_TRY(wick_rotations_init(&job->rotations, &job->config, &job->model.hparams, &job->arena, err));
+    WICK_TRY(wick_adapter_open(&job->adapter, &job->config, &job->weights, &job->arena, err));
+    if (job->adapter.checkpoint && wick_config_text(&job->config, WICK_KEY_WICK_QUANTIZATION_ROTATIONS))
+        return wick_fail(err, WICK_NOT_SUPPORTED, "wick.quantization.rotations: with base.lora_config: not supported");
     WICK_TRY(report(job, "build", 0, 0, err));
     WICK_TRY(build_graph(job, err));
+    WICK_TRY(wick_adapter_check_used(&job->adapter, err));
     dump_graph(job, "graph");
     WICK_TRY(wick_stage_quantize(&job->graph, &job->config, &quantized, err));
     if (quantized.left_name)
@@ -229,6 +239,7 @@ wick_status wick_pipeline_run(const wick_export_options *options, const struct w
     wick_graph_release(&job.graph);
     wick_delegation_free(&job.delegation);
     wick_rotations_release(&job.rotations);
+    wick_adapter_release(&job.adapter);
     wick_recognized_release(&job.model);
     wick_config_release(&job.config);
     wick_arena_release(&job.arena);

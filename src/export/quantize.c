@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <strings.h>
 
-static struct wick_source *weight_of(const struct wick_graph *g, uint32_t id) { return g->info[id].origin == WICK_ORIGIN_CONSTANT ? g->info[id].source : NULL; }
+static struct wick_source *weight_of(const struct wick_graph *g, uint32_t id)
+{
+    return g->info[id].origin == WICK_ORIGIN_CONSTANT ? g->info[id].source : NULL;
+}
 
 /* ---- linears ---- */
 
@@ -33,6 +36,13 @@ static wick_status quantize_linear(struct wick_graph *g, struct wick_graph_node 
     return WICK_OK;
 }
 
+/* Adapters stay float, as in the original. */
+static bool is_of_adapter(const struct wick_graph *g, uint32_t weight)
+{
+    const char *name = g->info[weight].name;
+    return name && (strstr(name, ".lora_a.weight") || strstr(name, ".lora_b.weight"));
+}
+
 static wick_status quantize_linears(struct wick_graph *g, const struct linear_mode *mode, struct wick_quantize_report *report, wick_error *err)
 {
     for (uint32_t n = 0; n < g->node_count; n++) {
@@ -40,6 +50,7 @@ static wick_status quantize_linears(struct wick_graph *g, const struct linear_mo
         if (!node->op || strcmp(node->op->name, "aten::linear.out") != 0) continue;
         const struct wick_source *weight = weight_of(g, node->ids[1]);
         bool plain = weight && weight->rows;
+        if (is_of_adapter(g, node->ids[1])) continue;
         report->linears++;
         if (!plain || (mode->spec.group && wick_source_columns(weight) % (size_t)mode->spec.group)) {
             if (!report->left_name) report->left_name = g->info[node->ids[1]].name;
@@ -57,10 +68,11 @@ static wick_status parse_embedding(const char *text, struct wick_quant_spec *spe
 {
     char *end;
     long bits = strtol(text, &end, 10), group = 0;
-    if (strncmp(text, "torchao:", 8) == 0) return wick_fail(err, WICK_NOT_SUPPORTED, "quantization.embedding_quantize=%s: torchao embeddings: not supported", text);
+    if (strncmp(text, "torchao:", 8) == 0)
+        return wick_fail(err, WICK_NOT_SUPPORTED, "quantization.embedding_quantize=%s: torchao embeddings: not supported", text);
     if (*end == ',' && (strcasecmp(end + 1, "none") == 0)) end += 5;
     else if (*end == ',') group = strtol(end + 1, &end, 10);
-    else end = (char *)(uintptr_t)"?";
+    else end = (char *)(uintptr_t) "?";
     if (*end || (bits != 2 && bits != 4 && bits != 8) || group < 0 || group > 1 << 20)
         return wick_fail(err, WICK_INVALID_CONFIG, "quantization.embedding_quantize: '%s' is not BITS,GROUP with 2, 4 or 8 bits", text);
     spec->bits = (int)bits;
@@ -140,7 +152,7 @@ static bool linear_mode_of(const struct wick_config *config, struct linear_mode 
     const char *qmode = wick_config_text(config, WICK_KEY_QUANTIZATION_QMODE), *pt2e = wick_config_text(config, WICK_KEY_QUANTIZATION_PT2E_QUANTIZE);
     bool hqq = wick_config_bool(config, WICK_KEY_QUANTIZATION_USE_HQQ);
     if (pt2e) {
-        *mode = (struct linear_mode){.spec = {.bits = strcmp(pt2e, "xnnpack_dynamic_qc4") == 0 ? 4 : 8, .rule = WICK_QUANT_OBSERVED}};
+        *mode = (struct linear_mode){.spec = {.bits = strstr(pt2e, "_qc4") ? 4 : 8, .rule = WICK_QUANT_OBSERVED}};
         return true;
     }
     if (!qmode) return false;

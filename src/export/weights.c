@@ -139,11 +139,26 @@ static wick_status source_of(struct wick_weights *w, const struct wick_ckpt_tens
     return WICK_OK;
 }
 
+/* Whether rows of a head come in another order than the graph's rope wants: Hugging Face's halves for interleaved pairs. */
+static bool is_reordered(const struct wick_weights *w, const char *name)
+{
+    bool turns = strncmp(name, "attention.wq", 12) == 0 || strncmp(name, "attention.wk", 12) == 0;
+    return turns && w->naming == WICK_NAMING_HF && !w->hparams->use_hf_rope;
+}
+
 wick_status wick_weights_named(struct wick_weights *w, const char *tensor_name, int64_t rows, int64_t columns, struct wick_source **source, wick_error *err)
 {
     const struct wick_ckpt_tensor *tensor = wick_checkpoint_find(w->checkpoint, tensor_name);
     if (!tensor) return wick_fail(err, WICK_INVALID_CHECKPOINT, "checkpoint: %s is missing", tensor_name);
     return source_of(w, tensor, tensor_name, rows, columns, 0, source, err);
+}
+
+wick_status wick_weights_named_rows(struct wick_weights *w, const char *tensor_name, const char *like, int64_t rows, int64_t columns, struct wick_source **source,
+                                    wick_error *err)
+{
+    const struct wick_ckpt_tensor *tensor = wick_checkpoint_find(w->checkpoint, tensor_name);
+    if (!tensor) return wick_fail(err, WICK_INVALID_CHECKPOINT, "checkpoint: %s is missing", tensor_name);
+    return source_of(w, tensor, tensor_name, rows, columns, is_reordered(w, like) ? (size_t)w->hparams->head_dim : 0, source, err);
 }
 
 /* A part of a tensor that holds several weights, if the checkpoint has such a tensor of the right size. *source stays NULL otherwise. */
@@ -163,13 +178,6 @@ static wick_status find_part(struct wick_weights *w, int layer, const char *name
     }
     *source = wick_source_row_range(w->arena, *source, (size_t)first, (size_t)rows);
     return *source ? WICK_OK : wick_fail_oom(err, sizeof **source, text);
-}
-
-/* Whether rows of a head come in another order than the graph's rope wants: Hugging Face's halves for interleaved pairs. */
-static bool is_reordered(const struct wick_weights *w, const char *name)
-{
-    bool turns = strncmp(name, "attention.wq.", 13) == 0 || strncmp(name, "attention.wk.", 13) == 0;
-    return turns && w->naming == WICK_NAMING_HF && !w->hparams->use_hf_rope;
 }
 
 wick_status wick_weights_find(struct wick_weights *w, int layer, const char *name, int64_t rows, int64_t columns, struct wick_source **source, wick_error *err)

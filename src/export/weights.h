@@ -28,6 +28,9 @@ wick_status wick_weights_init(struct wick_weights *w, struct wick_arena *arena, 
 wick_status wick_weights_find(struct wick_weights *w, int layer, const char *name, int64_t rows, int64_t columns, struct wick_source **source, wick_error *err);
 /* The same of a tensor by its name in the checkpoint. */
 wick_status wick_weights_named(struct wick_weights *w, const char *tensor_name, int64_t rows, int64_t columns, struct wick_source **source, wick_error *err);
+/* The same, its rows put into the order that wick_weights_find gives the weight `like` of such a checkpoint ("attention.wq"). */
+wick_status wick_weights_named_rows(struct wick_weights *w, const char *tensor_name, const char *like, int64_t rows, int64_t columns, struct wick_source **source,
+                                    wick_error *err);
 /* One of w1, w2 and w3 of all experts of a layer. w1 and w3: (experts * hidden, dim). w2 as the checkpoint has it: (experts * dim, hidden), or, *by_hidden,
  * (experts * hidden, dim). */
 wick_status wick_weights_experts(struct wick_weights *w, int layer, int which, int64_t experts, int64_t hidden, int64_t dim, struct wick_source **source, bool *by_hidden,

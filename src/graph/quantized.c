@@ -20,7 +20,7 @@ struct wick_quantized {
     size_t rows, columns, group, groups;
     struct wick_source *given, *zeros; /* scales and zero points as a checkpoint has them; given NULL: scales are searched */
     const char *name;                  /* of a given one */
-    float *scales;  /* (rows, groups); NULL until searched and after both sources were written */
+    float *scales;                     /* (rows, groups); NULL until searched and after both sources were written */
     bool values_written, scales_written;
 };
 
@@ -125,8 +125,8 @@ struct slab {
     struct wick_quantized *q;
     const float *w;
     size_t first, rows;
-    int rounds;           /* > 0: redo the groups that moved past this round */
-    uint8_t *stopped_at;  /* (rows, groups) of the tensor: round after which a group's scale stood still */
+    int rounds;          /* > 0: redo the groups that moved past this round */
+    uint8_t *stopped_at; /* (rows, groups) of the tensor: round after which a group's scale stood still */
     float change[BLOCKS][ROUNDS];
     uint8_t *bytes; /* packed output of the slab */
     size_t row_bytes;
@@ -340,7 +340,8 @@ static wick_status produce_scales(struct wick_source *source, const struct wick_
     return status;
 }
 
-wick_status wick_quantized_make(struct wick_quantized **out, struct wick_arena *arena, struct wick_source *inner, const struct wick_quant_spec *spec, wick_error *err)
+wick_status wick_quantized_make(struct wick_quantized **out, struct wick_arena *arena, struct wick_source *inner, const struct wick_quant_spec *spec,
+                                wick_error *err)
 {
     struct wick_quantized *q = WICK_NEW(arena, struct wick_quantized);
     *out = q;
@@ -354,14 +355,14 @@ wick_status wick_quantized_make(struct wick_quantized **out, struct wick_arena *
     return WICK_OK;
 }
 
-wick_status wick_quantized_given(struct wick_quantized **out, struct wick_arena *arena, struct wick_source *inner, struct wick_source *scales, struct wick_source *zeros,
-                                 const struct wick_quant_spec *spec, const char *name, wick_error *err)
+wick_status wick_quantized_given(struct wick_quantized **out, struct wick_arena *arena, struct wick_source *inner, struct wick_source *scales,
+                                 struct wick_source *zeros, const struct wick_quant_spec *spec, const char *name, wick_error *err)
 {
     WICK_TRY(wick_quantized_make(out, arena, inner, spec, err));
     struct wick_quantized *q = *out;
     if (wick_shape_numel(&scales->shape) != q->rows * q->groups || (zeros && wick_shape_numel(&zeros->shape) != q->rows * q->groups))
-        return wick_fail(err, WICK_INVALID_CHECKPOINT, "checkpoint: %s: %zu scales or zero points, not %zu rows of %zu groups", name, wick_shape_numel(&scales->shape), q->rows,
-                         q->groups);
+        return wick_fail(err, WICK_INVALID_CHECKPOINT, "checkpoint: %s: %zu scales or zero points, not %zu rows of %zu groups", name,
+                         wick_shape_numel(&scales->shape), q->rows, q->groups);
     q->given = scales;
     q->zeros = zeros;
     q->name = name;
@@ -393,7 +394,9 @@ struct wick_source *wick_quantized_floats(struct wick_quantized *q, struct wick_
 {
     struct wick_source *source = WICK_NEW(arena, struct wick_source);
     int32_t sizes[2] = {(int32_t)q->rows, (int32_t)q->columns};
-    if (source) *source = (struct wick_source){.shape = wick_shape_make(WICK_DTYPE_F32, 2, sizes), .produce = no_bytes, .rows = float_rows, .stored_dtype = WICK_DTYPE_F32, .data = q};
+    if (source)
+        *source = (struct wick_source){
+            .shape = wick_shape_make(WICK_DTYPE_F32, 2, sizes), .produce = no_bytes, .rows = float_rows, .stored_dtype = WICK_DTYPE_F32, .data = q};
     return source;
 }
 

@@ -192,7 +192,81 @@ def quantized(name):
     return layout
 
 
-LAYOUTS = [hf_single, hf_sharded, meta_folder, meta_shards, meta_shards_llama2, torchtune, gguf, gguf_split, *map(quantized, FORMS)]
+# ---- adapters: the weights that the model has are W + scale * B A ----
+
+RANK, ALPHA = 3, 12
+
+
+def adapter_halves(weights, targets):
+    """{linear: (A, B)} by Meta's names and order of rows, and the weights with them."""
+    rng, halves, merged = np.random.default_rng(5), {}, dict(weights)
+    for name, t in weights.items():
+        if name.endswith(tuple(f"{target}.weight" for target in targets)):
+            a = (rng.standard_normal((RANK, t.shape[1])) / np.sqrt(t.shape[1])).astype(np.float32)
+            b = (rng.standard_normal((t.shape[0], RANK)) * 0.1).astype(np.float32)
+            halves[name.removesuffix(".weight")] = a, b
+            merged[name] = (t + ALPHA / RANK * (b @ a)).astype(np.float32)
+    return halves, merged
+
+
+def adapter_peft(at, weights):
+    """Over a Hugging Face checkpoint: B's rows stand as those of q and k do there."""
+    base, options, _ = hf_single(at, weights)
+    halves, merged = adapter_halves(weights, ("wq", "wk", "wv", "wo", "w1", "w2", "w3"))
+    named = {}
+    for meta_name, (a, b) in halves.items():
+        ((name, rows),) = hf_weights(PARAMS, {f"{meta_name}.weight": b}).items()
+        stem = "base_model.model." + name.removesuffix(".weight")
+        named[f"{stem}.lora_A.weight"], named[f"{stem}.lora_B.weight"] = a, rows
+    write_safetensors(at / "adapter_model.safetensors", named)
+    (at / "adapter_config.json").write_text(json.dumps({"peft_type": "LORA", "r": RANK, "lora_alpha": ALPHA, "target_modules": "all-linear", "bias": "none", "use_dora": False}))
+    return base, [f"base.lora_config.adapter_checkpoint={at}/adapter_model.safetensors", f"base.lora_config.adapter_config={at}/adapter_config.json"], merged
+
+
+def adapter_tune(at, weights):
+    """torchtune's names in a .pt file, over Meta's."""
+    base, options, _ = meta_folder(at, weights)
+    halves, merged = adapter_halves(weights, ("wq", "wv", "w2"))
+    named = {}
+    for name, (a, b) in halves.items():
+        for old, new in TUNE.items():
+            name = name.replace(old, new)
+        named[f"{name}.lora_a.weight"], named[f"{name}.lora_b.weight"] = a, b
+    write_pth(at / "adapter_0.pt", named)
+    return base, [f"base.lora_config.adapter_checkpoint={at}/adapter_0.pt", f"base.lora_config.lora_rank={RANK}", f"base.lora_config.lora_alpha={ALPHA}"], merged
+
+
+def adapter_meta_rslora(at, weights):
+    base, options, _ = meta_folder(at, weights)
+    halves, _ = adapter_halves(weights, ("wk", "w3"))
+    merged = dict(weights)
+    for name, (a, b) in halves.items():
+        merged[f"{name}.weight"] = (weights[f"{name}.weight"] + ALPHA / np.sqrt(RANK) * (b @ a)).astype(np.float32)
+    write_safetensors(at / "a.safetensors", {f"{name}.lora_{half}.weight": t for name, pair in halves.items() for half, t in zip("ab", pair)})
+    (at / "a.json").write_text(json.dumps({"r": RANK, "lora_alpha": ALPHA, "use_rslora": True}))
+    return base, [f"base.lora_config.adapter_checkpoint={at}/a.safetensors", f"base.lora_config.adapter_config={at}/a.json"], merged
+
+
+def adapter_refusals(wick, at):
+    """What is no such adapter is refused by name."""
+    at.mkdir(parents=True)
+    rng = np.random.default_rng(1)
+    base, _, _ = meta_folder(at, random_weights(PARAMS, 1))
+    good = {"layers.0.attention.wq.lora_a.weight": rng.standard_normal((RANK, 64)).astype(np.float32), "layers.0.attention.wq.lora_b.weight": rng.standard_normal((64, RANK)).astype(np.float32)}
+    config = {"r": RANK, "lora_alpha": ALPHA}
+    cases = [("has no lora_B beside it", dict(list(good.items())[:1]), config), ("belongs to no linear", {**good, "layers.9.attention.wq.lora_a.weight": good["layers.0.attention.wq.lora_a.weight"]}, config),
+             ("use_dora: not supported", good, {**config, "use_dora": True}), ("the model wants [4, 64]", good, {**config, "r": 4}), ("has no rank", good, {}),
+             ("bias 'all': not supported", good, {**config, "bias": "all"})]
+    for words, tensors, text in cases:
+        write_safetensors(at / "a.safetensors", tensors)
+        (at / "a.json").write_text(json.dumps(text))
+        run = subprocess.run([wick, "export", "--quiet", f"base.checkpoint={base}", f"base.lora_config.adapter_checkpoint={at}/a.safetensors",
+                              f"base.lora_config.adapter_config={at}/a.json", f"export.output_name={at}/x.pte"], capture_output=True, text=True)
+        if run.returncode != 1 or words not in run.stderr or (at / "x.pte").exists():
+            yield f"status {run.returncode}, not '{words}': {run.stderr.strip()}"
+
+
+LAYOUTS = [hf_single, hf_sharded, meta_folder, meta_shards, meta_shards_llama2, torchtune, gguf, gguf_split, adapter_peft, adapter_tune, adapter_meta_rslora, *map(quantized, FORMS)]
 WITH_IDS = (hf_single, hf_sharded, gguf, gguf_split)
 
 
@@ -249,6 +323,11 @@ def main():
         except AssertionError as fault:
             bad += 1
             print(f"FAIL {layout.__name__}: {fault}")
+    if wanted in "adapter_refusals":
+        count += 1
+        for fault in adapter_refusals(wick, work / "adapter_refusals"):
+            bad += 1
+            print(f"FAIL adapter_refusals: {fault}")
     print(f"{count} layouts, {bad} faults")
     return 1 if bad or not count else 0
 

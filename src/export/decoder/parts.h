@@ -74,13 +74,15 @@ void wick_decoder_check_prequantized(struct wick_decoder *d);
  * WICK_NO_VALUE: it does not, or the graph has failed. */
 uint32_t wick_decoder_prequantized(struct wick_decoder *d, int layer, const char *name, int64_t rows, int64_t columns);
 /* y = linear "layers.N.<name>" of x, plus what the trained adapter beside it gives, if the checkpoint has one. */
-uint32_t wick_decoder_adapted(struct wick_decoder *d, int layer, const char *name, uint32_t x, uint32_t y, int64_t rows, int64_t columns);
+uint32_t wick_decoder_trained_adapter(struct wick_decoder *d, int layer, const char *name, uint32_t x, uint32_t y, int64_t rows, int64_t columns);
 
 /* ---- linear.c: every linear layer goes through here ---- */
 
 /* x (.., columns) by the weight "layers.N.<name>.weight" (rows, columns): (.., rows). name without ".weight": "attention.wq", "output" (layer -1).
  * bias: "<name>.bias" (rows) is added. */
 uint32_t wick_decoder_linear(struct wick_decoder *d, int layer, const char *name, uint32_t x, int64_t rows, int64_t columns, bool bias);
+/* y + scale * high (low x); names: of the two constants. */
+uint32_t wick_decoder_low_rank(struct wick_decoder *d, uint32_t x, uint32_t y, struct wick_source *low, struct wick_source *high, const char *const names[2], float scale);
 
 /* ---- norm.c ---- */
 

@@ -1,17 +1,16 @@
 /* export/decoder/prequantized.c - checkpoints of quantized weights, as quantization-aware training and SpinQuant leave them: beside the integers
- * "<name>.weight" stand "<name>.scales", one a group or a row, "<name>.zeros", and after training with adapters "<name>.adaptor.{A,B}.weight". The names
- * are Meta's. Next: quantize.c, which keeps what is quantized already. */
+ * "<name>.weight" stand "<name>.scales", one a group or a row, "<name>.zeros", and after training with adapters "<name>.adaptor.{A,B}.weight". The
+ * names are Meta's. Next: quantize.c, which keeps what is quantized already. */
 #include "export/decoder/parts.h"
 
 #include "graph/quantized.h"
 
 #include <stdio.h>
 
+enum { NAME_MAX_SIZE = 128 };
+
 /* The factor that such adapters were trained with. */
 static const float adapter_scale = 2.0f;
-static const uint16_t adapter_scale_half = 0x4000; /* in either half type */
-
-enum { NAME_MAX_SIZE = 128 };
 
 static bool has_adapters(const struct wick_checkpoint *checkpoint)
 {
@@ -25,19 +24,23 @@ void wick_decoder_check_prequantized(struct wick_decoder *d)
     const struct wick_prequantized *p = &d->b->prequantized;
     const struct wick_hparams *h = d->h;
     if (!p->on && h->quantized_group)
-        wick_graph_fail(d->g, WICK_INVALID_CONFIG, "the parameters say quantization_args: the checkpoint is quantized already; name its form in base.preq_mode");
+        wick_graph_fail(d->g, WICK_INVALID_CONFIG,
+                        "the parameters say quantization_args: the checkpoint is quantized already; name its form in base.preq_mode");
     else if (p->on && d->b->weights->naming != WICK_NAMING_META)
         wick_graph_fail(d->g, WICK_NOT_SUPPORTED, "base.preq_mode with a checkpoint that has not Meta's names: not supported");
     else if (p->on && h->quantized_group && h->quantized_group != p->group)
-        wick_graph_fail(d->g, WICK_INVALID_CONFIG, "base.preq_group_size is %d, but the parameters say quantization_args.group_size %lld", p->group, (long long)h->quantized_group);
+        wick_graph_fail(d->g, WICK_INVALID_CONFIG, "base.preq_group_size is %d, but the parameters say quantization_args.group_size %lld", p->group,
+                        (long long)h->quantized_group);
     else if (p->adapter_rank && h->adapter_rank && h->adapter_rank != p->adapter_rank)
-        wick_graph_fail(d->g, WICK_INVALID_CONFIG, "base.use_lora is %d, but the parameters say lora_args.rank %lld", p->adapter_rank, (long long)h->adapter_rank);
+        wick_graph_fail(d->g, WICK_INVALID_CONFIG, "base.use_lora is %d, but the parameters say lora_args.rank %lld", p->adapter_rank,
+                        (long long)h->adapter_rank);
     else if (p->adapter_rank && !has_adapters(d->b->weights->checkpoint))
         wick_graph_fail(d->g, WICK_INVALID_CONFIG, "base.use_lora is %d, but the checkpoint has no adaptor.A.weight", p->adapter_rank);
 }
 
 /* "layers.N.<stem><end>" */
-static const struct wick_ckpt_tensor *find(const struct wick_decoder *d, int layer, int stem_size, const char *stem, const char *end, char text[NAME_MAX_SIZE])
+static const struct wick_ckpt_tensor *find(const struct wick_decoder *d, int layer, int stem_size, const char *stem, const char *end,
+                                           char text[NAME_MAX_SIZE])
 {
     if (layer >= 0) snprintf(text, NAME_MAX_SIZE, "layers.%d.%.*s%s", layer, stem_size, stem, end);
     else snprintf(text, NAME_MAX_SIZE, "%.*s%s", stem_size, stem, end);
@@ -61,7 +64,8 @@ static struct wick_source *per_group(struct wick_decoder *d, const struct wick_c
 
 static struct wick_quant_spec spec_of(const struct wick_prequantized *p, const char *stem, int stem_size)
 {
-    if (strncmp(stem, "tok_embeddings", (size_t)stem_size) == 0) return (struct wick_quant_spec){.bits = p->embedding_bits, .group = p->embedding_group};
+    if (strncmp(stem, "tok_embeddings", (size_t)stem_size) == 0)
+        return (struct wick_quant_spec){.bits = p->embedding_bits, .group = p->embedding_group};
     if (p->head_8bit && strncmp(stem, "output", (size_t)stem_size) == 0) return (struct wick_quant_spec){.bits = 8};
     return (struct wick_quant_spec){.bits = 4, .group = p->group};
 }
@@ -76,7 +80,8 @@ uint32_t wick_decoder_prequantized(struct wick_decoder *d, int layer, const char
     const struct wick_ckpt_tensor *values = find(d, layer, stem, name, ".weight", text);
     if (!values || (values->storage != WICK_CKPT_I8 && !(d->b->prequantized.on && scales))) return WICK_NO_VALUE;
     if (values->storage != WICK_CKPT_I8 || !scales || !d->b->prequantized.on) {
-        wick_graph_fail(d->g, WICK_INVALID_CHECKPOINT, "checkpoint: %s is %s and %s scales beside it%s", text, wick_ckpt_storage_name(values->storage), scales ? "has" : "has no",
+        wick_graph_fail(d->g, WICK_INVALID_CHECKPOINT, "checkpoint: %s is %s and %s scales beside it%s", text,
+                        wick_ckpt_storage_name(values->storage), scales ? "has" : "has no",
                         d->b->prequantized.on ? "" : "; a checkpoint that is quantized already needs base.preq_mode");
         return WICK_NO_VALUE;
     }
@@ -96,28 +101,25 @@ uint32_t wick_decoder_prequantized(struct wick_decoder *d, int layer, const char
     return id;
 }
 
-static uint32_t half_of_adapter(struct wick_decoder *d, const struct wick_ckpt_tensor *t, uint32_t x, int64_t rows, int64_t columns)
+/* One half of the adapter that the checkpoint holds beside a linear; NULL: there is none, or a failure. */
+static struct wick_source *half_of_adapter(struct wick_decoder *d, int layer, const char *name, const char *end, int64_t rows, int64_t columns,
+                                           const char **full)
 {
+    char text[NAME_MAX_SIZE];
+    const struct wick_ckpt_tensor *t = find(d, layer, (int)strlen(name), name, end, text);
     struct wick_source *source;
     wick_error err;
-    if (wick_weights_named(d->b->weights, t->name, rows, columns, &source, &err) != WICK_OK) return fail(d, &err), WICK_NO_VALUE;
-    return wick_graph_call(d->g, "aten::linear.out", 3, x, wick_decoder_constant(d, t->name, source), wick_graph_none(d->g));
+    if (!t) return NULL;
+    *full = t->name;
+    return wick_weights_named(d->b->weights, t->name, rows, columns, &source, &err) == WICK_OK ? source : fail(d, &err);
 }
 
-/* y + 2 B(A x) */
-uint32_t wick_decoder_adapted(struct wick_decoder *d, int layer, const char *name, uint32_t x, uint32_t y, int64_t rows, int64_t columns)
+uint32_t wick_decoder_trained_adapter(struct wick_decoder *d, int layer, const char *name, uint32_t x, uint32_t y, int64_t rows, int64_t columns)
 {
-    struct wick_graph *g = d->g;
-    char text[NAME_MAX_SIZE];
     int64_t rank = d->b->prequantized.adapter_rank;
-    if (rank == 0 || g->status != WICK_OK) return y;
-    const struct wick_ckpt_tensor *a = find(d, layer, (int)strlen(name), name, ".adaptor.A.weight", text), *b = find(d, layer, (int)strlen(name), name, ".adaptor.B.weight", text);
-    if (!a || !b) return y;
-    int32_t one = 1;
-    struct wick_shape shape = wick_shape_make(d->b->dtype, 1, &one);
-    const void *bytes = d->b->dtype == WICK_DTYPE_F32 ? (const void *)&adapter_scale : (const void *)&adapter_scale_half;
-    uint32_t scale = wick_graph_constant(g, "adaptor.scale", wick_source_of_bytes(&g->arena, &shape, bytes));
-    uint32_t low = half_of_adapter(d, a, x, rank, columns);
-    uint32_t added = wick_graph_call(g, "aten::mul.out", 2, half_of_adapter(d, b, low, rows, rank), scale);
-    return wick_graph_call(g, "aten::add.out", 3, y, added, wick_graph_int(g, 1));
+    const char *names[2];
+    if (rank == 0 || d->g->status != WICK_OK) return y;
+    struct wick_source *low = half_of_adapter(d, layer, name, ".adaptor.A.weight", rank, columns, &names[0]);
+    struct wick_source *high = half_of_adapter(d, layer, name, ".adaptor.B.weight", rows, rank, &names[1]);
+    return low && high ? wick_decoder_low_rank(d, x, y, low, high, names, adapter_scale) : y;
 }

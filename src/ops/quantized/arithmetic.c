@@ -114,7 +114,8 @@ static void multiply_columns(void *user, size_t task, unsigned thread)
         for (size_t i = 0; i < p->m; i++) {
             float sum = 0;
             for (size_t k = 0; k < p->k; k += p->group)
-                sum += p->ukernels->dot(WICK_MIN(p->group, p->k - k), p->x + i * p->k + k, row + k) * element(p->scales, j * p->groups + k / p->group);
+                sum +=
+                    p->ukernels->dot(WICK_MIN(p->group, p->k - k), p->x + i * p->k + k, row + k) * element(p->scales, j * p->groups + k / p->group);
             store(p->out, i * p->n + j, sum);
         }
     }

@@ -15,7 +15,7 @@ struct builder {
     uint32_t value_capacity, node_capacity, constant_capacity;
     struct mapping {
         uint32_t graph_id, index;
-    } *made; /* graph values that have a payload value */
+    } * made; /* graph values that have a payload value */
     uint32_t made_count;
     bool out_of_memory;
 };
@@ -92,7 +92,10 @@ static struct wick_xnn_node *add_node(struct builder *b, uint8_t kind)
     return node;
 }
 
-static int datatype_of(int dtype) { return dtype == WICK_DTYPE_F16 ? XNN_DATATYPE_FP16 : dtype == WICK_DTYPE_BF16 ? XNN_DATATYPE_BF16 : XNN_DATATYPE_FP32; }
+static int datatype_of(int dtype)
+{
+    return dtype == WICK_DTYPE_F16 ? XNN_DATATYPE_FP16 : dtype == WICK_DTYPE_BF16 ? XNN_DATATYPE_BF16 : XNN_DATATYPE_FP32;
+}
 
 /* The payload value of a graph tensor, made on first sight: a constant's bytes become named data. */
 static uint32_t value_of(struct builder *b, uint32_t graph_id)
@@ -121,10 +124,14 @@ static uint32_t value_of(struct builder *b, uint32_t graph_id)
 static bool is_float(const struct wick_graph *g, uint32_t id)
 {
     const struct wick_shape *s = g->values[id].tag == WICK_TAG_TENSOR ? wick_graph_shape(g, id) : NULL;
-    return s && (s->dtype == WICK_DTYPE_F32 || s->dtype == WICK_DTYPE_F16 || s->dtype == WICK_DTYPE_BF16) && s->rank >= 1 && s->rank <= WICK_XNN_RANK_MAX && wick_shape_numel(s) > 0;
+    return s && (s->dtype == WICK_DTYPE_F32 || s->dtype == WICK_DTYPE_F16 || s->dtype == WICK_DTYPE_BF16) && s->rank >= 1 &&
+           s->rank <= WICK_XNN_RANK_MAX && wick_shape_numel(s) > 0;
 }
 
-static bool judge_unary(const struct wick_graph *g, const struct wick_graph_node *n) { return is_float(g, n->ids[0]) && is_float(g, n->ids[n->count - 1]); }
+static bool judge_unary(const struct wick_graph *g, const struct wick_graph_node *n)
+{
+    return is_float(g, n->ids[0]) && is_float(g, n->ids[n->count - 1]);
+}
 
 static bool judge_binary(const struct wick_graph *g, const struct wick_graph_node *n)
 {
@@ -154,14 +161,16 @@ static bool judge_dynamic_linear(const struct wick_graph *g, const struct wick_g
 {
     const struct wick_quantized *q = g->info[n->ids[1]].quantized;
     if (!is_float(g, n->ids[0]) || !q || !is_bias(g, n->ids[2])) return false;
-    return wick_quantized_bits(q) == 4 && wick_quantized_rule(q) == WICK_QUANT_AFFINE ? wick_quantized_group(q) % 32 == 0 : is_whole_row(g, n->ids[1], q);
+    return wick_quantized_bits(q) == 4 && wick_quantized_rule(q) == WICK_QUANT_AFFINE ? wick_quantized_group(q) % 32 == 0
+                                                                                      : is_whole_row(g, n->ids[1], q);
 }
 
 /* Rows of floats with integers of a scale a row; in float32 only. */
 static bool judge_weight_linear(const struct wick_graph *g, const struct wick_graph_node *n)
 {
     const struct wick_quantized *q = g->info[n->ids[1]].quantized;
-    return is_float(g, n->ids[0]) && wick_graph_shape(g, n->ids[0])->dtype == WICK_DTYPE_F32 && q && is_bias(g, n->ids[2]) && is_whole_row(g, n->ids[1], q);
+    return is_float(g, n->ids[0]) && wick_graph_shape(g, n->ids[0])->dtype == WICK_DTYPE_F32 && q && is_bias(g, n->ids[2]) &&
+           is_whole_row(g, n->ids[1], q);
 }
 
 /* ---- emitting ---- */
@@ -223,11 +232,14 @@ static uint32_t add_filter(struct builder *b, uint32_t weight, bool dynamic)
     bool four = wick_quantized_bits(q) == 4, rows = !four || !dynamic || wick_quantized_rule(q) == WICK_QUANT_OBSERVED;
     uint32_t filter = add_value(b, weight, !rows ? XNN_DATATYPE_QBINT4 : four ? XNN_DATATYPE_QCINT4 : XNN_DATATYPE_QCINT8);
     struct wick_source *scales = wick_quantized_scales(q, arena, rows ? WICK_DTYPE_F32 : WICK_DTYPE_BF16, false);
-    uint32_t values = add_constant(b, wick_quantized_values(q, arena, four ? WICK_PACK_LOW_NIBBLE : WICK_PACK_INT8), ""), scale = add_constant(b, scales, "scale_");
+    uint32_t values = add_constant(b, wick_quantized_values(q, arena, four ? WICK_PACK_LOW_NIBBLE : WICK_PACK_INT8), ""),
+             scale = add_constant(b, scales, "scale_");
     if (b->out_of_memory) return filter;
     b->x->values[filter].constant = values;
-    b->x->values[filter].quant = (struct wick_xnn_quant){.kind = rows ? XNN_QUANT_PER_CHANNEL : XNN_QUANT_PER_GROUP, .channel_dim = 0,
-                                                         .group_size = rows ? 0 : wick_quantized_group(q), .scale_constant = scale,
+    b->x->values[filter].quant = (struct wick_xnn_quant){.kind = rows ? XNN_QUANT_PER_CHANNEL : XNN_QUANT_PER_GROUP,
+                                                         .channel_dim = 0,
+                                                         .group_size = rows ? 0 : wick_quantized_group(q),
+                                                         .scale_constant = scale,
                                                          .scale_count = (uint32_t)wick_shape_numel(&scales->shape)};
     return filter;
 }
@@ -287,14 +299,15 @@ static bool types_fit(const struct wick_graph *g, const struct wick_graph_node *
     return dtype != WICK_DTYPE_BF16 || options->bf16;
 }
 
-/* Linears get delegates of their own, as in the original: with a neighbour in the same payload its library would keep the half-precision value between
- * the two in float32, and the logits would be others. */
+/* Linears get delegates of their own, as in the original: with a neighbour in the same payload its library would keep the half-precision value
+ * between the two in float32, and the logits would be others. */
 enum { PASS_LINEARS, PASS_OTHERS, PASS_COUNT };
 
 static bool claims(const struct wick_graph *g, const struct wick_graph_node *node, const struct wick_lowering_options *options)
 {
     int i = find_call(node);
-    return i >= 0 && (calls[i].kind == XNN_NODE_FULLY_CONNECTED) == (options->pass == PASS_LINEARS) && (options->extended || !calls[i].extended) && calls[i].judge(g, node) && types_fit(g, node, options);
+    return i >= 0 && (calls[i].kind == XNN_NODE_FULLY_CONNECTED) == (options->pass == PASS_LINEARS) && (options->extended || !calls[i].extended) &&
+           calls[i].judge(g, node) && types_fit(g, node, options);
 }
 
 static wick_status render(const struct wick_delegate_data *data, struct wick_buf *payload, wick_error *err)
@@ -333,4 +346,5 @@ static wick_status lower(struct wick_graph *g, const struct wick_partition *p, s
     return WICK_OK;
 }
 
-const struct wick_lowering wick_lowering_xnnpack = {.id = "XnnpackBackend", .passes = PASS_COUNT, .section = "xnnpack", .claims = claims, .lower = lower};
+const struct wick_lowering wick_lowering_xnnpack = {
+    .id = "XnnpackBackend", .passes = PASS_COUNT, .section = "xnnpack", .claims = claims, .lower = lower};
