@@ -49,7 +49,13 @@ static wick_status describe_tensor(struct describer *x, uint32_t id, struct wick
     struct wick_pte_tensor_value *tensor = WICK_NEW(x->arena, struct wick_pte_tensor_value);
     if (!tensor) return no_memory(err);
     *tensor = (struct wick_pte_tensor_value){.shape = t->shape, .dynamism = t->dynamism};
-    if (info->origin == WICK_ORIGIN_CONSTANT) {
+    struct wick_external_file *file = info->origin == WICK_ORIGIN_CONSTANT ? wick_external_choose(x->d->external, info->name, info->source) : NULL;
+    if (file) {
+        WICK_TRY(wick_external_add(file, x->arena, info->source, info->name, NULL, err));
+        tensor->extra = true;
+        tensor->name = wick_str_of(info->name);
+        tensor->location = PTE_TENSOR_LOCATION_EXTERNAL;
+    } else if (info->origin == WICK_ORIGIN_CONSTANT) {
         uint32_t k = x->d->constant_count++;
         x->d->constants[k] = info->source;
         tensor->data_index = k + 1;
@@ -90,7 +96,9 @@ static wick_status describe_value(struct describer *x, uint32_t id, struct wick_
     switch (v->tag) {
     case WICK_TAG_NONE: *out = (struct wick_pte_value){.kind = PTE_KIND_NIL}; return WICK_OK;
     /* A number that is computed starts as 0, as the original's placeholders do. */
-    case WICK_TAG_INT: *out = (struct wick_pte_value){.kind = PTE_KIND_INT, .as.i = x->g->info[id].origin == WICK_ORIGIN_COMPUTED ? 0 : v->as.i}; return WICK_OK;
+    case WICK_TAG_INT:
+        *out = (struct wick_pte_value){.kind = PTE_KIND_INT, .as.i = x->g->info[id].origin == WICK_ORIGIN_COMPUTED ? 0 : v->as.i};
+        return WICK_OK;
     case WICK_TAG_BOOL: *out = (struct wick_pte_value){.kind = PTE_KIND_BOOLEAN, .as.b = v->as.b}; return WICK_OK;
     case WICK_TAG_DOUBLE: *out = (struct wick_pte_value){.kind = PTE_KIND_DOUBLE, .as.d = v->as.d}; return WICK_OK;
     case WICK_TAG_STRING: *out = (struct wick_pte_value){.kind = PTE_KIND_STRING, .as.string = v->as.string}; return WICK_OK;
@@ -175,7 +183,8 @@ static wick_status describe_calls(struct describer *x, struct wick_pte_chain *ch
         uint32_t arg_count = node->count;
         if (last >= 0) args[arg_count++] = last;
         list[count++] = (struct wick_pte_instruction){.type = node->op ? PTE_INSTR_KERNEL_CALL : PTE_INSTR_DELEGATE_CALL,
-                                                      .index = (int32_t)(node->op ? operator_index(x, node->op) : node->delegate), .args = {args, arg_count}};
+                                                      .index = (int32_t)(node->op ? operator_index(x, node->op) : node->delegate),
+                                                      .args = {args, arg_count}};
     }
     *chain = (struct wick_pte_chain){.inputs = {x->index, 0}, .outputs = {x->index, 0}, .instructions = list, .instruction_count = count};
     x->d->call_count = count;
@@ -213,10 +222,17 @@ static wick_status describe_delegates(struct describer *x, struct wick_pte_plan 
         d->segments[d->payload_first + i].size = payload.size;
         wick_buf_free(&payload);
         WICK_TRY(status);
-        delegates[i] = (struct wick_pte_delegate){.id = wick_str_of(g->delegates[i].backend), .location = PTE_DATA_LOCATION_SEGMENT, .index = d->payload_first + i,
+        delegates[i] = (struct wick_pte_delegate){.id = wick_str_of(g->delegates[i].backend),
+                                                  .location = PTE_DATA_LOCATION_SEGMENT,
+                                                  .index = d->payload_first + i,
                                                   .specs = (const struct wick_pte_compile_spec *)delegates};
         for (uint32_t k = 0; k < g->delegates[i].constant_count; k++) {
             struct wick_named_constant *blob = &g->delegates[i].constants[k];
+            struct wick_external_file *file = wick_external_choose(d->external, blob->name, blob->source);
+            if (file) {
+                WICK_TRY(wick_external_add(file, x->arena, blob->source, NULL, blob, err));
+                continue;
+            }
             uint32_t n = d->blob_count++, segment = d->named_first + n;
             d->blobs[n] = blob;
             d->named[n] = (struct wick_pte_named){wick_str_of(blob->key), segment};
@@ -233,7 +249,11 @@ static wick_status reserve_segments(struct describer *x, wick_error *err)
 {
     struct wick_description *d = x->d;
     uint32_t blobs = 0;
-    for (uint32_t i = 0; i < x->g->delegate_count; i++) blobs += x->g->delegates[i].constant_count;
+    for (uint32_t i = 0; i < x->g->delegate_count; i++)
+        for (uint32_t k = 0; k < x->g->delegates[i].constant_count; k++) {
+            const struct wick_named_constant *blob = &x->g->delegates[i].constants[k];
+            blobs += wick_external_choose(d->external, blob->name, blob->source) == NULL;
+        }
     d->payload_first = 1;
     d->named_first = 1 + x->g->delegate_count;
     d->segment_count = d->named_first + blobs;
@@ -254,9 +274,9 @@ static wick_status map_ids(struct describer *x, const uint32_t *ids, uint32_t co
 }
 
 wick_status wick_describe(struct wick_description *d, struct wick_graph *g, const struct wick_memory_plan *plan, const struct wick_metadata *metadata,
-                          struct wick_arena *arena, wick_error *err)
+                          struct wick_external *external, struct wick_arena *arena, wick_error *err)
 {
-    *d = (struct wick_description){0};
+    *d = (struct wick_description){.external = external};
     struct describer x = {.d = d, .g = g, .plan = plan, .arena = arena};
     struct wick_pte_plan *plans = WICK_NEW_ARRAY(arena, struct wick_pte_plan, metadata->count + 1);
     struct wick_pte_chain *chain = WICK_NEW(arena, struct wick_pte_chain);
@@ -284,5 +304,6 @@ wick_status wick_describe(struct wick_description *d, struct wick_graph *g, cons
     d->program.segment_count = d->segment_count;
     d->program.named = d->blob_count ? d->named : NULL;
     d->program.named_count = d->blob_count;
+    WICK_TRY(wick_external_layout(external, err));
     return wick_pte_layout(d->segments, d->alignments, d->segment_count, WICK_PTE_SEGMENT_ALIGNMENT, &d->segment_bytes, err);
 }

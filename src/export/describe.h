@@ -2,6 +2,7 @@
 #ifndef WICK_EXPORT_DESCRIBE_H
 #define WICK_EXPORT_DESCRIBE_H
 
+#include "export/external.h"
 #include "export/metadata.h"
 #include "export/stages.h"
 #include "pte/program.h"
@@ -19,12 +20,13 @@ struct wick_description {
     struct wick_named_constant **blobs; /* by named data */
     struct wick_pte_named *named;
     uint32_t blob_count;
+    struct wick_external *external; /* what is in files of its own */
     uint64_t segment_bytes;
     uint32_t call_count;
 };
 
 /* Payload sizes come from rendering each payload with keys of the right length. */
 wick_status wick_describe(struct wick_description *d, struct wick_graph *g, const struct wick_memory_plan *plan, const struct wick_metadata *metadata,
-                          struct wick_arena *arena, wick_error *err);
+                          struct wick_external *external, struct wick_arena *arena, wick_error *err);
 
 #endif

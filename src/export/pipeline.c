@@ -177,10 +177,14 @@ static wick_status write_program(struct job *job, const struct wick_memory_plan 
     const struct wick_emission how = {job->pool, job->options->progress, job->options->progress_user};
     uint64_t file_bytes = 0;
     WICK_TRY(wick_metadata_make(&metadata, &job->config, &job->model.hparams, job->model.checkpoint, &job->arena, err));
-    WICK_TRY(wick_describe(&description, &job->graph, plan, &metadata, &job->arena, err));
+    struct wick_external external;
     WICK_TRY(output_path(job, err));
+    WICK_TRY(wick_external_init(&external, &job->config, job->path, err));
+    WICK_TRY(wick_describe(&description, &job->graph, plan, &metadata, &external, &job->arena, err));
     WICK_TRY(wick_emit(&description, &job->graph, job->path, &how, &file_bytes, err));
     summarize(job, &description, plan, quantized, file_bytes, summary);
+    for (int i = 0; i < WICK_EXTERNAL_FILES; i++)
+        if (external.files[i].count) wick_log_line(&job->log, WICK_LOG_INFO, "data file %s: %u weights, %llu bytes", external.files[i].path, external.files[i].count, (unsigned long long)external.files[i].bytes);
     WICK_TRY(wick_sidecar_write(&job->config, job->model.checkpoint, job->path, summary->tokenizer_path, sizeof summary->tokenizer_path, &job->log, err));
     wick_ids_compare(&job->config, summary->tokenizer_path, job->model.hparams.vocab_size, &job->log);
     return WICK_OK;

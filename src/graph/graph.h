@@ -53,6 +53,7 @@ struct wick_delegate {
     /* Constants that go into the program's named data; key (65 bytes, NUL-terminated) is filled in before render. */
     struct wick_named_constant {
         struct wick_source *source;
+        const char *name;   /* of the weight it belongs to; NULL: none */
         const char *prefix; /* before the hash: "" or "scale_" */
         char key[96];
     } *constants;

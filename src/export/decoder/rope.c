@@ -51,11 +51,11 @@ void wick_decoder_rope_tables(struct wick_decoder *d)
     /* The original doubles the table of checkpoints that say an ffn_dim_multiplier, and that length is what chooses longrope's factors. */
     struct wick_rope_spec spec = wick_rope_spec_of(h, rows, h->ffn_dim_multiplier > 0 ? d->b->context * 2 : d->b->context);
     if (d->g->status != WICK_OK) return;
-    make_tables(d, 0, &spec, "rope.cos", "rope.sin");
+    make_tables(d, 0, &spec, "rope.freqs_cos", "rope.freqs_sin");
     if (!(h->local_rope_theta > 0)) return;
     spec.theta = h->local_rope_theta;
     spec.scaling = WICK_ROPE_PLAIN;
-    make_tables(d, 1, &spec, "rope.local_cos", "rope.local_sin");
+    make_tables(d, 1, &spec, "rope.local_freqs_cos", "rope.local_freqs_sin");
 }
 
 /* -1 stands for S: the view is right for any number of tokens. */

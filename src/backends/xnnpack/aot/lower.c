@@ -53,9 +53,9 @@ static uint32_t add_value(struct builder *b, uint32_t graph_id, int datatype)
     return index;
 }
 
-/* Index into x->constants of bytes that will be named data; keys are that of delegate->constants, one shorter: entry 0 of
+/* Index into x->constants of bytes that will be named data, of the weight graph_id; keys are that of delegate->constants, one shorter: entry 0 of
  * the payload's list is reserved. */
-static uint32_t add_constant(struct builder *b, struct wick_source *source, const char *prefix)
+static uint32_t add_constant(struct builder *b, uint32_t graph_id, struct wick_source *source, const char *prefix)
 {
     uint32_t count = b->delegate->constant_count, named_capacity = b->constant_capacity;
     struct wick_named_constant *named = more(b, b->delegate->constants, count, &named_capacity, sizeof *named);
@@ -73,7 +73,7 @@ static uint32_t add_constant(struct builder *b, struct wick_source *source, cons
         b->x->constants = constants;
         b->constant_capacity = named_capacity;
     }
-    named[count] = (struct wick_named_constant){.source = source, .prefix = prefix};
+    named[count] = (struct wick_named_constant){.source = source, .name = b->g->info[graph_id].name, .prefix = prefix};
     memset(named[count].key, '0', strlen(prefix) + 64);
     b->delegate->constants = named;
     b->delegate->constant_count = count + 1;
@@ -104,7 +104,7 @@ static uint32_t value_of(struct builder *b, uint32_t graph_id)
         if (b->made[i].graph_id == graph_id) return b->made[i].index;
     uint32_t index = add_value(b, graph_id, datatype_of(wick_graph_shape(b->g, graph_id)->dtype));
     if (index == WICK_XNN_NO_ID) return index;
-    if (b->g->info[graph_id].origin == WICK_ORIGIN_CONSTANT) b->x->values[index].constant = add_constant(b, b->g->info[graph_id].source, "");
+    if (b->g->info[graph_id].origin == WICK_ORIGIN_CONSTANT) b->x->values[index].constant = add_constant(b, graph_id, b->g->info[graph_id].source, "");
     for (uint32_t i = 0; i < b->p->input_count; i++)
         if (b->p->inputs[i] == graph_id) {
             b->x->values[index].external_id = i;
@@ -201,7 +201,7 @@ static uint32_t bias_of(struct builder *b, uint32_t bias, bool wide)
     if (!wide || wick_graph_shape(b->g, bias)->dtype == WICK_DTYPE_F32) return value_of(b, bias);
     uint32_t index = add_value(b, bias, XNN_DATATYPE_FP32);
     if (index != WICK_XNN_NO_ID && !b->out_of_memory)
-        b->x->values[index].constant = add_constant(b, wick_source_cast(&b->g->arena, b->g->info[bias].source, WICK_DTYPE_F32), "");
+        b->x->values[index].constant = add_constant(b, bias, wick_source_cast(&b->g->arena, b->g->info[bias].source, WICK_DTYPE_F32), "");
     return index;
 }
 
@@ -232,8 +232,8 @@ static uint32_t add_filter(struct builder *b, uint32_t weight, bool dynamic)
     bool four = wick_quantized_bits(q) == 4, rows = !four || !dynamic || wick_quantized_rule(q) == WICK_QUANT_OBSERVED;
     uint32_t filter = add_value(b, weight, !rows ? XNN_DATATYPE_QBINT4 : four ? XNN_DATATYPE_QCINT4 : XNN_DATATYPE_QCINT8);
     struct wick_source *scales = wick_quantized_scales(q, arena, rows ? WICK_DTYPE_F32 : WICK_DTYPE_BF16, false);
-    uint32_t values = add_constant(b, wick_quantized_values(q, arena, four ? WICK_PACK_LOW_NIBBLE : WICK_PACK_INT8), ""),
-             scale = add_constant(b, scales, "scale_");
+    uint32_t values = add_constant(b, weight, wick_quantized_values(q, arena, four ? WICK_PACK_LOW_NIBBLE : WICK_PACK_INT8), ""),
+             scale = add_constant(b, weight, scales, "scale_");
     if (b->out_of_memory) return filter;
     b->x->values[filter].constant = values;
     b->x->values[filter].quant = (struct wick_xnn_quant){.kind = rows ? XNN_QUANT_PER_CHANNEL : XNN_QUANT_PER_GROUP,
