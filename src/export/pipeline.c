@@ -1,4 +1,4 @@
-/* export/pipeline.c - config -> checkpoint -> graph -> quantize -> partition -> decompose -> views -> plan -> describe -> emit.
+/* export/pipeline.c - config -> checkpoint -> graph -> quantize -> partition -> decompose -> views -> schedule -> plan -> describe -> emit.
  * Each arrow is one call below; `--dump-after` prints what passed it. */
 #include "export/pipeline.h"
 
@@ -223,6 +223,8 @@ static wick_status run_stages(struct job *job, wick_export_summary *summary, wic
     dump_graph(job, "views");
     wick_delegation_final(&job->delegation, &job->graph);
     report_delegation(job);
+    WICK_TRY(wick_stage_schedule(&job->graph, err));
+    dump_graph(job, "schedule");
     WICK_TRY(wick_stage_plan(&job->graph, &plan, err));
     if (wick_config_bool(&job->config, WICK_KEY_DEBUG_PROFILE_MEMORY)) WICK_TRY(wick_memory_trace_write(&job->graph, &plan, "memory_profile.json", err));
     return write_program(job, &plan, &quantized, summary, err);

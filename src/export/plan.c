@@ -1,8 +1,9 @@
 /* export/plan.c - memory planning: every computed tensor gets a place in one buffer, and tensors that never live at the same
  * time share bytes. Next: emit.c.
  *
- * Greedy by size: the largest tensors first, each at the lowest offset where it meets none that lives with it (the original's
- * greedy algorithm; Pisarchyk and Lee, "Efficient memory management for deep neural net inference", 2020). */
+ * Greedy, in several orders, of which the tightest stays: largest first (the original's algorithm), longest-lived first, and by the breadth of the
+ * calls they live at (Pisarchyk and Lee, "Efficient memory management for deep neural net inference", 2020). Each tensor goes to the smallest gap
+ * that holds it among those that live with it, or to the lowest. */
 #include "export/stages.h"
 
 #include "base/checked.h"
@@ -36,11 +37,42 @@ static void touch(const struct wick_graph *g, const uint32_t *root, struct wick_
         if (v->as.list.indices[i] >= 0) touch(g, root, lives, (uint32_t)v->as.list.indices[i], n);
 }
 
+/* Orders of placing; ties end with the id, so that the same graph always gives the same plan. */
+static int by_id(const struct wick_plan_life *x, const struct wick_plan_life *y) { return x->id < y->id ? -1 : x->id > y->id; }
+
 static int by_size(const void *a, const void *b)
 {
     const struct wick_plan_life *x = a, *y = b;
-    if (x->bytes != y->bytes) return x->bytes < y->bytes ? 1 : -1;
-    return x->id < y->id ? -1 : 1; /* the same graph always gives the same plan */
+    return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : by_id(x, y);
+}
+
+static int by_length(const void *a, const void *b)
+{
+    const struct wick_plan_life *x = a, *y = b;
+    uint32_t n = x->last - x->first, m = y->last - y->first;
+    return n != m ? (n < m ? 1 : -1) : by_size(a, b);
+}
+
+/* offset holds the breadth while tensors are sorted. */
+static int by_breadth(const void *a, const void *b)
+{
+    const struct wick_plan_life *x = a, *y = b;
+    return x->offset != y->offset ? (x->offset < y->offset ? 1 : -1) : by_size(a, b);
+}
+
+/* The breadth of a call is all that lives at it; a tensor's is that of the broadest call in its life. */
+static bool measure_breadth(struct wick_plan_life *lives, size_t count, uint32_t steps)
+{
+    uint64_t *at = calloc((size_t)steps + 2, sizeof *at);
+    if (!at) return false;
+    for (size_t i = 0; i < count; i++) at[lives[i].first] += lives[i].bytes, at[lives[i].last + 1] -= lives[i].bytes;
+    for (uint32_t n = 1; n <= steps + 1; n++) at[n] += at[n - 1];
+    for (size_t i = 0; i < count; i++) {
+        lives[i].offset = 0;
+        for (uint32_t n = lives[i].first; n <= lives[i].last; n++) lives[i].offset = WICK_MAX(lives[i].offset, at[n]);
+    }
+    free(at);
+    return true;
 }
 
 static int by_offset(const void *a, const void *b)
@@ -49,19 +81,50 @@ static int by_offset(const void *a, const void *b)
     return x->offset < y->offset ? -1 : x->offset > y->offset ? 1 : 0;
 }
 
-/* Tensors placed so far, placed[0..count), by offset those that live with `life`. */
-static uint64_t lowest_gap(struct wick_plan_life *placed, size_t count, const struct wick_plan_life *life, struct wick_plan_life **near)
+/* Among placed[0..count), the gap for a life: the lowest, or the smallest that holds it. */
+static uint64_t find_gap(struct wick_plan_life *placed, size_t count, const struct wick_plan_life *life, bool smallest, struct wick_plan_life **near)
 {
     size_t n = 0;
+    uint64_t at = 0, best = UINT64_MAX, best_size = UINT64_MAX;
     for (size_t i = 0; i < count; i++)
         if (placed[i].first <= life->last && life->first <= placed[i].last) near[n++] = &placed[i];
     qsort(near, n, sizeof *near, by_offset);
-    uint64_t at = 0;
     for (size_t i = 0; i < n; i++) {
-        if (near[i]->offset >= at + life->bytes) break;
+        if (near[i]->offset >= at + life->bytes && near[i]->offset - at < best_size) {
+            best = at;
+            best_size = near[i]->offset - at;
+            if (!smallest) break;
+        }
         at = WICK_MAX(at, wick_align_up(near[i]->offset + near[i]->bytes, PLAN_ALIGNMENT));
     }
-    return at;
+    return best != UINT64_MAX ? best : at;
+}
+
+/* Places all lives in their order; the bytes that takes. */
+static uint64_t place(struct wick_plan_life *lives, size_t count, bool smallest, struct wick_plan_life **near)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        lives[i].offset = find_gap(lives, i, &lives[i], smallest, near);
+        bytes = WICK_MAX(bytes, lives[i].offset + lives[i].bytes);
+    }
+    return wick_align_up(bytes, PLAN_ALIGNMENT);
+}
+
+/* Leaves the tightest placement in best. */
+static uint64_t place_best(struct wick_plan_life *lives, size_t count, uint32_t steps, struct wick_plan_life *best, struct wick_plan_life **near)
+{
+    static int (*const orders[])(const void *, const void *) = {by_size, by_length, by_breadth};
+    uint64_t least = UINT64_MAX;
+    for (size_t i = 0; i < 2 * WICK_ARRAY_SIZE(orders); i++) {
+        if (orders[i / 2] == by_breadth && !measure_breadth(lives, count, steps)) continue;
+        qsort(lives, count, sizeof *lives, orders[i / 2]);
+        uint64_t bytes = place(lives, count, i % 2, near);
+        if (bytes >= least) continue;
+        least = bytes;
+        if (count) memcpy(best, lives, count * sizeof *lives);
+    }
+    return least;
 }
 
 static size_t collect(const struct wick_graph *g, const uint32_t *root, struct wick_plan_life *lives)
@@ -94,19 +157,15 @@ wick_status wick_stage_plan(struct wick_graph *g, struct wick_memory_plan *plan,
     }
     find_roots(g, root);
     size_t count = collect(g, root, lives);
-    qsort(lives, count, sizeof *lives, by_size);
+    struct wick_plan_life *best = WICK_NEW_ARRAY(&g->arena, struct wick_plan_life, count);
     for (size_t i = 0; i < n; i++) plan->offsets[i] = WICK_NO_OFFSET;
-    for (size_t i = 0; i < count; i++) {
-        lives[i].offset = lowest_gap(lives, i, &lives[i], near);
-        plan->offsets[lives[i].id] = lives[i].offset;
-        plan->bytes = WICK_MAX(plan->bytes, lives[i].offset + lives[i].bytes);
-        if (g->info[lives[i].id].origin == WICK_ORIGIN_STATE) plan->state_bytes += lives[i].bytes;
+    if (best) plan->bytes = place_best(lives, count, g->node_count, best, near);
+    for (size_t i = 0; best && i < count; i++) {
+        plan->offsets[best[i].id] = best[i].offset;
+        if (g->info[best[i].id].origin == WICK_ORIGIN_STATE) plan->state_bytes += best[i].bytes;
     }
-    plan->bytes = wick_align_up(plan->bytes, PLAN_ALIGNMENT);
-    struct wick_plan_life *kept = WICK_NEW_ARRAY(&g->arena, struct wick_plan_life, count);
-    if (kept && count) memcpy(kept, lives, count * sizeof *kept);
-    plan->lives = kept;
+    plan->lives = best;
     plan->life_count = (uint32_t)count;
     free(root), free(lives), free(near);
-    return kept ? WICK_OK : wick_fail_oom(err, count * sizeof *kept, "memory plan");
+    return best ? WICK_OK : wick_fail_oom(err, count * sizeof *best, "memory plan");
 }

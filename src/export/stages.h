@@ -21,6 +21,9 @@ wick_status wick_stage_decompose(struct wick_graph *g, wick_error *err);
 /* views.c: reshapes that need no copy share the bytes of their input. */
 wick_status wick_stage_views(struct wick_graph *g, wick_error *err);
 
+/* schedule.c: calls run as late as memory likes. */
+wick_status wick_stage_schedule(struct wick_graph *g, wick_error *err);
+
 /* A planned tensor: from the node that needs its bytes first to the last one, both included (node_count: an output, or a state). */
 struct wick_plan_life {
     uint32_t id, first, last;

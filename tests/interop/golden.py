@@ -21,6 +21,8 @@ DONE_HERE = {"llama32_8da4w_portable", "llama32_localglobal"}
 # Constants of the original's that are not ours bit for bit. The search for scales ends where sums of floats happen to: one scale in each of three
 # tensors is another (1472 in all), and one weight with it. Convolutions' weights stand in another layout.
 OTHER_CONSTANTS = {"llama2_8da4w_e2_kv_xnn": 4, "lfm2_fp32": 2, "lfm2_8da4w": 2}
+# Planned memory may not be more than the original's, but here: its rope angles stay in bfloat16 from layer to layer, ours in float32.
+MORE_MEMORY = {"llama32_bf16_sdpa": 2016}
 # What the original does and we do not yet.
 NOT_YET = set()
 
@@ -148,6 +150,7 @@ class Golden:
         other = len(theirs - constants(self.wick, program))
         text = f"planned {planned[0]} of {planned_there[0]} bytes, {len(theirs) - other} of {len(theirs)} constants, here {worst:.1e}"
         good = (worst <= case["tolerance"] and other == OTHER_CONSTANTS.get(name, 0)) or not judged
+        good = good and sum(planned) <= sum(planned_there) + MORE_MEMORY.get(name, 0)
         custom = any(operator.startswith("llama::") for operator in operators)
         if custom and not self.whole:
             self.left_out += 1
