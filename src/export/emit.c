@@ -31,7 +31,7 @@ static wick_status sink(void *user, const void *data, size_t size, wick_error *e
 
 static wick_status write_source(struct emitter *e, struct wick_source *source, uint64_t offset, wick_error *err)
 {
-    const struct wick_production to = {e->how->pool, sink, e};
+    const struct wick_production to = {e->how->pool, sink, e, e->how->ukernels};
     wick_writer_seek(e->writer, e->base + offset);
     e->left = wick_shape_nbytes(&source->shape);
     WICK_TRY(source->produce(source, &to, err));

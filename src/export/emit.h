@@ -6,6 +6,7 @@
 
 struct wick_emission {
     struct wick_pool *pool;
+    const struct wick_ukernels *ukernels;
     wick_progress_fn progress; /* NULL allowed */
     void *progress_user;
 };

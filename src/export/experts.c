@@ -21,6 +21,7 @@ struct packing {
     uint8_t *blob;
     int8_t *values; /* (threads, 8, columns) */
     float *scales;  /* (threads, 8, groups) */
+    const struct wick_ukernels *ukernels;
 };
 
 /* Item: 8 rows. */
@@ -33,7 +34,7 @@ static void pack_block(void *user, size_t block, unsigned thread)
     float *scales = p->scales + thread * WICK_EXPERT_ROWS * groups, low = -(float)(1 << (m->bits - 1));
     for (size_t i = 0; i < rows * groups; i++) {
         const float *w = p->weights + first * m->columns + i * m->group;
-        scales[i] = wick_quant_scale_max(w, m->group, m->bits);
+        scales[i] = wick_quant_scale_max(p->ukernels, w, m->group, m->bits);
         float inverse = 1.0f / scales[i];
         for (size_t k = 0; k < m->group; k++) values[i * m->group + k] = (int8_t)rintf(fminf(fmaxf(w[k] * inverse, low), -low - 1));
     }
@@ -57,7 +58,7 @@ static wick_status produce(struct wick_source *source, const struct wick_product
     size_t experts = (size_t)source->shape.sizes[0], bytes = (size_t)source->shape.sizes[1], threads = wick_pool_threads(to->pool);
     float *weights = malloc(m->rows * m->columns * sizeof *weights);
     struct packing packing = {m, weights, calloc(1, bytes), malloc(threads * WICK_EXPERT_ROWS * m->columns),
-                              malloc(threads * WICK_EXPERT_ROWS * (m->columns / m->group) * sizeof(float))};
+                              malloc(threads * WICK_EXPERT_ROWS * (m->columns / m->group) * sizeof(float)), to->ukernels};
     wick_status status = weights && packing.blob && packing.values && packing.scales ? WICK_OK : wick_fail_oom(err, m->rows * m->columns * sizeof *weights, "an expert");
     for (size_t e = 0; e < experts && status == WICK_OK; e++) {
         status = read_expert(p, e, experts, weights, err);

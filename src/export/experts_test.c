@@ -1,5 +1,6 @@
 /* Packed experts hold their weights to half a step, whatever parts they come from; groups that do not divide are refused. */
 #include "export/experts.h"
+#include "ukernel/ukernels.h"
 #include "fixture.h"
 #include "ukernel/experts.h"
 
@@ -54,7 +55,9 @@ static void packed(void **state)
         size_t bytes = wick_shape_nbytes(&source->shape);
         uint8_t *all = malloc(bytes);
         struct text text = {all, all + bytes};
-        struct wick_production to = {.sink = gather, .user = &text};
+        struct wick_ukernels ukernels;
+        WICK_ASSERT_OK(wick_ukernels_init(&ukernels, NULL, &err), &err);
+        struct wick_production to = {.sink = gather, .user = &text, .ukernels = &ukernels};
         WICK_ASSERT_OK(source->produce(source, &to, &err), &err);
         assert_ptr_equal(text.at, text.end);
         struct wick_expert_matrix m = {20, COLUMNS, GROUP, bits};

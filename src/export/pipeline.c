@@ -11,6 +11,7 @@
 #include "export/recognize.h"
 #include "export/rotations.h"
 #include "export/sidecar.h"
+#include "ukernel/ukernels.h"
 
 #include <stdio.h>
 
@@ -27,6 +28,7 @@ struct job {
     struct wick_graph graph;
     struct wick_delegation delegation;
     struct wick_pool *pool;
+    struct wick_ukernels ukernels;
     char path[1024];
 };
 
@@ -174,7 +176,7 @@ static wick_status write_program(struct job *job, const struct wick_memory_plan 
 {
     struct wick_metadata metadata;
     struct wick_description description;
-    const struct wick_emission how = {job->pool, job->options->progress, job->options->progress_user};
+    const struct wick_emission how = {job->pool, &job->ukernels, job->options->progress, job->options->progress_user};
     uint64_t file_bytes = 0;
     WICK_TRY(wick_metadata_make(&metadata, &job->config, &job->model.hparams, job->model.checkpoint, &job->arena, err));
     struct wick_external external;
@@ -239,7 +241,8 @@ wick_status wick_pipeline_run(const wick_export_options *options, const struct w
     *summary = (wick_export_summary){0};
     wick_arena_init(&job.arena, &wick_allocator_heap);
     wick_graph_init(&job.graph, tables->ops);
-    wick_status status = wick_pool_create(&job.pool, options->threads ? options->threads : wick_core_count(), err);
+    wick_status status = wick_ukernels_init(&job.ukernels, NULL, err);
+    if (status == WICK_OK) status = wick_pool_create(&job.pool, options->threads ? options->threads : wick_core_count(), err);
     if (status == WICK_OK) status = run_stages(&job, summary, err);
     wick_pool_destroy(job.pool);
     wick_graph_release(&job.graph);

@@ -6,6 +6,7 @@
 #include "graph/quantized.h"
 
 #include "tensor/half.h"
+#include "ukernel/ukernels.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,74 +30,37 @@ struct wick_quantized {
 /* Rounds to nearest even by pushing the fraction out of the mantissa; x is within a few hundred. */
 static inline float round_even(float x) { return (x + 12582912.0f) - 12582912.0f; }
 
-/* Lanes let the compiler use vectors; the sum's order is fixed all the same. */
-enum { LANES = 16 };
-
-static float next_scale(const float *w, size_t n, float scale, float low, float high)
+static float next_scale(const struct wick_ukernels *uk, const float *w, size_t n, float scale, float low, float high)
 {
-    float num[LANES] = {0}, den[LANES] = {0};
-    size_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (int l = 0; l < LANES; l++) {
-            float q = w[i + (size_t)l] / scale;
-            q = q < low ? low : q;
-            q = q > high ? high : q;
-            q = round_even(q);
-            num[l] += w[i + (size_t)l] * q;
-            den[l] += q * q;
-        }
-    for (int l = 0; i < n; i++, l++) {
-        float q = round_even(fminf(fmaxf(w[i] / scale, low), high));
-        num[l] += w[i] * q;
-        den[l] += q * q;
-    }
-    for (int step = LANES / 2; step; step /= 2)
-        for (int l = 0; l < step; l++) {
-            num[l] += num[l + step];
-            den[l] += den[l + step];
-        }
-    float next = den[0] > 0 ? num[0] / den[0] : scale;
+    float num, den;
+    uk->scale_sums(n, w, scale, low, high, &num, &den);
+    float next = den > 0 ? num / den : scale;
     return next < scale_floor ? scale_floor : next;
 }
 
-static float largest(const float *w, size_t n)
+float wick_quant_scale_max(const struct wick_ukernels *uk, const float *w, size_t n, int bits)
 {
-    float top[LANES] = {0};
-    size_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (int l = 0; l < LANES; l++) {
-            float a = fabsf(w[i + (size_t)l]);
-            top[l] = a > top[l] ? a : top[l];
-        }
-    float best = 0;
-    for (int l = 0; l < LANES; l++) best = fmaxf(best, top[l]);
-    for (; i < n; i++) best = fmaxf(best, fabsf(w[i]));
-    return best;
-}
-
-float wick_quant_scale_max(const float *w, size_t n, int bits)
-{
-    float scale = largest(w, n) / ((float)((1 << bits) - 1) / 2);
+    float scale = uk->reduce_max_abs(n, w) / ((float)((1 << bits) - 1) / 2);
     return scale < 0x1p-126f ? 0x1p-126f : scale;
 }
 
-static float scale_by_rule(const float *w, size_t n, const struct wick_quant_spec *spec)
+static float scale_by_rule(const struct wick_ukernels *uk, const float *w, size_t n, const struct wick_quant_spec *spec)
 {
     switch (spec->rule) {
-    case WICK_QUANT_OBSERVED: return fmaxf(largest(w, n) / (spec->bits == 8 ? 127.0f : (float)((1 << spec->bits) - 1) / 2), 0x1p-12f);
-    case WICK_QUANT_WEIGHT_ONLY: return fmaxf(largest(w, n) / ((float)((1 << spec->bits) - 1) / 2), scale_floor);
-    default: return wick_quant_scale_max(w, n, spec->bits);
+    case WICK_QUANT_OBSERVED: return fmaxf(uk->reduce_max_abs(n, w) / (spec->bits == 8 ? 127.0f : (float)((1 << spec->bits) - 1) / 2), 0x1p-12f);
+    case WICK_QUANT_WEIGHT_ONLY: return fmaxf(uk->reduce_max_abs(n, w) / ((float)((1 << spec->bits) - 1) / 2), scale_floor);
+    default: return wick_quant_scale_max(uk, w, n, spec->bits);
     }
 }
 
 /* Returns the rounds after which the scale no longer moves (at most `rounds`). */
-static int search(const float *w, size_t n, int bits, int rounds, float *scale, float change[ROUNDS])
+static int search(const struct wick_ukernels *uk, const float *w, size_t n, int bits, int rounds, float *scale, float change[ROUNDS])
 {
-    float low = -(float)(1 << (bits - 1)), high = -low - 1, s = largest(w, n) / -low;
+    float low = -(float)(1 << (bits - 1)), high = -low - 1, s = uk->reduce_max_abs(n, w) / -low;
     if (s < scale_floor) s = scale_floor;
     int r = 0;
     for (; r < rounds; r++) {
-        float next = next_scale(w, n, s, low, high), moved = fabsf(next - s) / s;
+        float next = next_scale(uk, w, n, s, low, high), moved = fabsf(next - s) / s;
         if (moved > change[r]) change[r] = moved;
         if (next == s) break;
         s = next;
@@ -105,9 +69,9 @@ static int search(const float *w, size_t n, int bits, int rounds, float *scale, 
     return r;
 }
 
-void wick_quant_hqq(const float *w, size_t count, size_t group, int bits, int rounds, float *scales, float change[20])
+void wick_quant_hqq(const struct wick_ukernels *uk, const float *w, size_t count, size_t group, int bits, int rounds, float *scales, float change[20])
 {
-    for (size_t g = 0; g < count; g++) search(w + g * group, group, bits, rounds, &scales[g], change);
+    for (size_t g = 0; g < count; g++) search(uk, w + g * group, group, bits, rounds, &scales[g], change);
 }
 
 /* ---- the tensor ---- */
@@ -123,6 +87,7 @@ enum { BLOCKS = 32 };
 
 struct slab {
     struct wick_quantized *q;
+    const struct wick_ukernels *ukernels;
     const float *w;
     size_t first, rows;
     int rounds;          /* > 0: redo the groups that moved past this round */
@@ -150,9 +115,10 @@ static void search_block(void *user, size_t block, unsigned thread)
         size_t at = s->first * q->groups + i;
         const float *w = s->w + i * q->group;
         float unused[ROUNDS] = {0};
-        if (!q->spec.hqq) q->scales[at] = scale_by_rule(w, q->group, &q->spec);
-        else if (s->rounds == 0) s->stopped_at[at] = (uint8_t)search(w, q->group, q->spec.bits, ROUNDS, &q->scales[at], s->change[block]);
-        else if (s->stopped_at[at] > s->rounds) search(w, q->group, q->spec.bits, s->rounds, &q->scales[at], unused);
+        if (!q->spec.hqq) q->scales[at] = scale_by_rule(s->ukernels, w, q->group, &q->spec);
+        else if (s->rounds == 0)
+            s->stopped_at[at] = (uint8_t)search(s->ukernels, w, q->group, q->spec.bits, ROUNDS, &q->scales[at], s->change[block]);
+        else if (s->stopped_at[at] > s->rounds) search(s->ukernels, w, q->group, q->spec.bits, s->rounds, &q->scales[at], unused);
     }
 }
 
@@ -163,6 +129,7 @@ static wick_status for_slabs(struct wick_quantized *q, struct slab *s, wick_task
     if (!w) return wick_fail_oom(err, step * q->columns * sizeof *w, "quantizing a weight");
     wick_status status = WICK_OK;
     s->w = w;
+    s->ukernels = to->ukernels;
     for (size_t row = 0; row < q->rows && status == WICK_OK; row += step) {
         s->first = row;
         s->rows = WICK_MIN(step, q->rows - row);
@@ -252,31 +219,55 @@ static float as_stored(const struct wick_quantized *q, float x)
     return q->inner->stored_dtype == WICK_DTYPE_F16 ? wick_f32_from_f16(wick_f16_from_f32(x)) : x;
 }
 
-static int quantize_one(const struct wick_quantized *q, float w, float scale)
+/* n columns of one group. */
+static void quantize_columns(const struct slab *s, const float *w, size_t n, float scale, int8_t *out)
 {
-    const struct wick_quant_spec *spec = &q->spec;
-    const float least = -(float)(1 << (spec->bits - 1)), most = -least - 1;
-    float x = spec->hqq ? w / scale : w * (1.0f / scale);
-    if (spec->rule == WICK_QUANT_WEIGHT_ONLY) x = as_stored(q, w / as_stored(q, scale)); /* all of it in the checkpoint's type */
-    return (int)round_even(fminf(fmaxf(x, spec->rule == WICK_QUANT_OBSERVED && spec->bits == 8 ? -most : least), most));
+    const struct wick_quantized *q = s->q;
+    const float low = -(float)(1 << (q->spec.bits - 1)), high = -low - 1;
+    if (q->given)
+        for (size_t i = 0; i < n; i++) out[i] = (int8_t)w[i];
+    else if (q->spec.rule == WICK_QUANT_WEIGHT_ONLY) /* all of it in the checkpoint's type */
+        for (size_t i = 0; i < n; i++) out[i] = (int8_t)round_even(fminf(fmaxf(as_stored(q, w[i] / as_stored(q, scale)), low), high));
+    else
+        s->ukernels->quantize_i8(n, w, scale, q->spec.hqq ? 0 : 1.0f / scale, q->spec.rule == WICK_QUANT_OBSERVED && q->spec.bits == 8 ? -high : low,
+                                 high, out);
 }
 
-static void pack_row(const struct wick_quantized *q, const float *w, const float *scales, enum wick_packing packing, uint8_t *out)
+/* Columns [first, first + n) of a row whose bytes were zero; shifts: where the fields of a byte are, in the order of columns. */
+static void put_fields(const int8_t *v, size_t first, size_t n, size_t per_byte, const unsigned *shifts, int bias, uint8_t *out)
 {
-    size_t per_byte = packing == WICK_PACK_INT8 ? 1 : packing == WICK_PACK_CRUMBS ? 4 : 2;
-    memset(out, 0, (q->columns + per_byte - 1) / per_byte);
+    size_t i = 0;
+    for (; i < n && (first + i) % per_byte; i++) out[(first + i) / per_byte] |= (uint8_t)((unsigned)(v[i] + bias) << shifts[(first + i) % per_byte]);
+    if (per_byte == 2)
+        for (; i + 2 <= n; i += 2) out[(first + i) / 2] = (uint8_t)((unsigned)(v[i] + bias) << shifts[0] | (unsigned)(v[i + 1] + bias) << shifts[1]);
+    for (; i < n; i++) out[(first + i) / per_byte] |= (uint8_t)((unsigned)(v[i] + bias) << shifts[(first + i) % per_byte]);
+}
+
+static void put_columns(const int8_t *v, size_t first, size_t n, enum wick_packing packing, uint8_t *out)
+{
+    static const unsigned low[] = {0, 4}, high[] = {4, 0}, crumbs[] = {0, 2, 4, 6};
+    switch (packing) {
+    case WICK_PACK_INT8: memcpy(out + first, v, n); break;
+    case WICK_PACK_LOW_NIBBLE: put_fields(v, first, n, 2, low, 8, out); break;
+    case WICK_PACK_HIGH_NIBBLE: put_fields(v, first, n, 2, high, 8, out); break;
+    case WICK_PACK_CRUMBS: put_fields(v, first, n, 4, crumbs, 2, out); break;
+    }
+}
+
+static void pack_row(const struct slab *s, const float *w, const float *scales, uint8_t *out)
+{
+    enum { PIECE = 256 };
+    const struct wick_quantized *q = s->q;
+    int8_t values[PIECE];
+    memset(out, 0, s->row_bytes);
     for (size_t g = 0; g < q->groups; g++)
-        for (size_t c = g * q->group; c < (g + 1) * q->group; c++) {
-            int v = q->given ? (int)w[c] : quantize_one(q, w[c], scales[g]);
-            switch (packing) {
-            case WICK_PACK_INT8: out[c] = (uint8_t)v; break;
-            case WICK_PACK_LOW_NIBBLE: out[c / 2] |= (uint8_t)((v + 8) << (c % 2 * 4)); break;
-            case WICK_PACK_HIGH_NIBBLE: out[c / 2] |= (uint8_t)((v + 8) << (4 - c % 2 * 4)); break;
-            case WICK_PACK_CRUMBS: out[c / 4] |= (uint8_t)((v + 2) << (c % 4 * 2)); break;
-            }
+        for (size_t c = g * q->group, end = c + q->group, n; c < end; c += n) {
+            n = WICK_MIN(end - c, (size_t)PIECE);
+            quantize_columns(s, w + c, n, scales[g], values);
+            put_columns(values, c, n, s->packing, out);
         }
     /* An odd last column shares its byte with a zero weight. */
-    if (packing == WICK_PACK_LOW_NIBBLE && q->columns % 2) out[q->columns / 2] |= 8 << 4;
+    if (s->packing == WICK_PACK_LOW_NIBBLE && q->columns % 2) out[q->columns / 2] |= 8 << 4;
 }
 
 static void pack_block(void *user, size_t block, unsigned thread)
@@ -286,7 +277,7 @@ static void pack_block(void *user, size_t block, unsigned thread)
     size_t first, last;
     block_range(s, block, &first, &last);
     for (size_t r = first; r < last; r++)
-        pack_row(s->q, s->w + r * s->q->columns, s->q->scales + (s->first + r) * s->q->groups, s->packing, s->bytes + r * s->row_bytes);
+        pack_row(s, s->w + r * s->q->columns, s->q->scales + (s->first + r) * s->q->groups, s->bytes + r * s->row_bytes);
 }
 
 /* ---- sources ---- */

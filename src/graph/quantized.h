@@ -46,9 +46,9 @@ int wick_quantized_bits(const struct wick_quantized *q);
 enum wick_quant_rule wick_quantized_rule(const struct wick_quantized *q);
 
 /* One group's scale; w: n columns. rounds: HQQ rounds (1..20). For tests and the search. */
-float wick_quant_scale_max(const float *w, size_t n, int bits);
+float wick_quant_scale_max(const struct wick_ukernels *uk, const float *w, size_t n, int bits);
 /* The search over a block of rows: scales (rows * groups) after `rounds` rounds; change[r] (20) receives the largest relative change of
  * round r, for the tensor-wide stop. */
-void wick_quant_hqq(const float *w, size_t count, size_t group, int bits, int rounds, float *scales, float change[20]);
+void wick_quant_hqq(const struct wick_ukernels *uk, const float *w, size_t count, size_t group, int bits, int rounds, float *scales, float change[20]);
 
 #endif

@@ -2,6 +2,7 @@
 #include "base/str.h"
 #include "fixture.h"
 #include "graph/quantized.h"
+#include "ukernel/ukernels.h"
 
 #include <math.h>
 
@@ -58,7 +59,9 @@ static wick_status make(struct given *g, int bits, int group, int32_t scales_col
 
 static wick_status produce(struct given *g, struct wick_source *source, struct wick_buf *bytes)
 {
-    const struct wick_production to = {NULL, collect, bytes};
+    struct wick_ukernels ukernels;
+    WICK_ASSERT_OK(wick_ukernels_init(&ukernels, NULL, &g->err), &g->err);
+    const struct wick_production to = {NULL, collect, bytes, &ukernels};
     assert_non_null(source);
     return source->produce(source, &to, &g->err);
 }

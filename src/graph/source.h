@@ -10,10 +10,13 @@
 typedef wick_status (*wick_sink_fn)(void *user, const void *data, size_t size, wick_error *err);
 
 /* What production may use. */
+struct wick_ukernels; /* ukernel/ukernels.h */
+
 struct wick_production {
     struct wick_pool *pool;
     wick_sink_fn sink;
     void *user;
+    const struct wick_ukernels *ukernels; /* what transforms of weights compute with */
 };
 
 /* A constant's bytes, by kind. produce writes exactly wick_shape_nbytes(&shape) bytes to the sink; it may be called

@@ -121,6 +121,12 @@ struct wick_ukernels {
     void (*softmax)(size_t n, const float *x, float *y);               /* y may be x */
     void (*rms_norm)(size_t n, const float *x, const float *w, float eps, float *y); /* x * rsqrt(mean(x^2) + eps) * w; w NULL: 1 */
 
+    /* What a scale search needs of n weights (full profile): q = w / scale, clamped and rounded to even; num = sum of w q, den = sum of q q. */
+    void (*scale_sums)(size_t n, const float *w, float scale, float low, float high, float *num, float *den);
+    float (*reduce_max_abs)(size_t n, const float *x); /* 0 for none */
+    /* q = w / scale, or w * inverse if that is not 0, clamped, rounded to even. low and high within a byte. */
+    void (*quantize_i8)(size_t n, const float *w, float scale, float inverse, float low, float high, int8_t *q);
+
     /* Conversions, round to nearest even. */
     void (*f16_to_f32)(size_t n, const uint16_t *x, float *y);
     void (*f32_to_f16)(size_t n, const float *x, uint16_t *y);

@@ -231,6 +231,40 @@ static void check_vector(const struct wick_ukernels *ref, const struct wick_uker
 }
 
 /* m rows of n keys or values of d elements; the last row ends before a guard page. Rows at once and one by one are the same bits. */
+/* What a scale search computes with: a group of weights, some far out, with and without an inverse. */
+static void check_scales(const struct wick_ukernels *ref, const struct wick_ukernels *t, size_t n)
+{
+    float *w = wick_test_guarded(n * 4), num[2], den[2];
+    int8_t *want = wick_test_guarded(n), *got = wick_test_guarded(n);
+    for (size_t i = 0; i < n; i++) w[i] = below(16) ? uniform() : uniform() * 100;
+    for (int bits = 2; bits <= 8; bits++) {
+        const float low = -(float)(1 << (bits - 1)), scale = (1 + uniform()) / -low + 1e-6f, inverse = below(2) ? 1 / scale : 0;
+        ref->scale_sums(n, w, scale, low, -low - 1, &num[0], &den[0]);
+        t->scale_sums(n, w, scale, low, -low - 1, &num[1], &den[1]);
+        judge(memcmp(&num[0], &num[1], 4) == 0 && memcmp(&den[0], &den[1], 4) == 0, "scale_sums", 1, n, 1);
+        ref->quantize_i8(n, w, scale, inverse, low, -low - 1, want);
+        t->quantize_i8(n, w, scale, inverse, low, -low - 1, got);
+        judge(memcmp(want, got, n) == 0, "quantize_i8", 1, n, 1);
+    }
+    judge(ref->reduce_max_abs(n, w) == t->reduce_max_abs(n, w), "reduce_max_abs", 1, n, 1);
+    float odd = NAN;
+    t->quantize_i8(1, &odd, 1, 0, -8, 7, got);
+    judge(got[0] == -8, "quantize_i8 of NaN", 1, 1, 1);
+    wick_test_guarded_free(w, n * 4), wick_test_guarded_free(want, n), wick_test_guarded_free(got, n);
+}
+
+static void check_ropes(const struct wick_ukernels *ref, const struct wick_ukernels *t, size_t n)
+{
+    float *x = wick_test_guarded(n * 8), *angles[2] = {wick_test_guarded(n * 4), wick_test_guarded(n * 4)}, *want = wick_test_guarded(n * 8), *got = wick_test_guarded(n * 8);
+    for (size_t i = 0; i < 2 * n; i++) x[i] = uniform();
+    for (size_t i = 0; i < n; i++) angles[0][i] = uniform(), angles[1][i] = uniform();
+    ref->rope_pairs(n, x, angles[0], angles[1], want);
+    t->rope_pairs(n, x, angles[0], angles[1], got);
+    judge(memcmp(want, got, n * 8) == 0, "rope_pairs", 1, n, 1);
+    wick_test_guarded_free(x, n * 8), wick_test_guarded_free(want, n * 8), wick_test_guarded_free(got, n * 8);
+    for (int i = 0; i < 2; i++) wick_test_guarded_free(angles[i], n * 4);
+}
+
 static void check_attention_of(const struct wick_ukernels *ref, const struct wick_ukernels *t, size_t m, size_t n, size_t d)
 {
     size_t stride = d + 5, keys = (n - 1) * stride + d, rows = (m - 1) * (d + 3) + d, table = (m - 1) * (n + 2) + n;
@@ -357,6 +391,7 @@ static void check_level(const struct wick_ukernels *ref, const struct wick_ukern
     check_vector(ref, t, 1000);
     check_accuracy(t);
     check_halves(ref, t);
+    for (size_t n = 1; n < 70; n++) check_scales(ref, t, n), check_ropes(ref, t, n);
     check_attention(ref, t);
     check_delta(ref, t);
     check_experts(ref, t);

@@ -151,6 +151,57 @@ static void k_rms_norm(size_t n, const float *x, const float *w, float eps, floa
     else FOR(n) y[i] = x[i] * scale;
 }
 
+#ifdef WICK_PROFILE_full
+/* Rounds by pushing the fraction out of the mantissa: |q| is within 2^22. */
+static inline float round_within(float q) { return (q + 12582912.0f) - 12582912.0f; }
+
+static void k_scale_sums(size_t n, const float *w, float scale, float low, float high, float *num, float *den)
+{
+    float a[WICK_LANES] = {0}, b[WICK_LANES] = {0};
+    size_t i = 0;
+    for (; i + WICK_LANES <= n; i += WICK_LANES)
+        for (int l = 0; l < WICK_LANES; l++) {
+            float q = round_within(clamp_one(w[i + (size_t)l] / scale, low, high));
+            a[l] += w[i + (size_t)l] * q;
+            b[l] += q * q;
+        }
+    for (int l = 0; i < n; i++, l++) {
+        float q = round_within(clamp_one(w[i] / scale, low, high));
+        a[l] += w[i] * q;
+        b[l] += q * q;
+    }
+    *num = tree(a);
+    *den = tree(b);
+}
+
+/* NaN becomes low. */
+static inline float within(float x, float low, float high)
+{
+    x = x > low ? x : low;
+    return x < high ? x : high;
+}
+
+static void k_quantize_i8(size_t n, const float *w, float scale, float inverse, float low, float high, int8_t *q)
+{
+    if (inverse != 0) FOR(n) q[i] = (int8_t)(int32_t)round_within(within(w[i] * inverse, low, high));
+    else FOR(n) q[i] = (int8_t)(int32_t)round_within(within(w[i] / scale, low, high));
+}
+
+static float k_reduce_max_abs(size_t n, const float *x)
+{
+    float top[WICK_LANES] = {0}, best = 0;
+    size_t i = 0;
+    for (; i + WICK_LANES <= n; i += WICK_LANES)
+        for (int l = 0; l < WICK_LANES; l++) {
+            const float a = fabsf(x[i + (size_t)l]);
+            top[l] = a > top[l] ? a : top[l];
+        }
+    for (; i < n; i++) best = fabsf(x[i]) > best ? fabsf(x[i]) : best;
+    for (int l = 0; l < WICK_LANES; l++) best = top[l] > best ? top[l] : best;
+    return best;
+}
+#endif
+
 static void k_rope_pairs(size_t n, const float *x, const float *cos, const float *sin, float *y)
 {
     FOR(n)
@@ -312,6 +363,9 @@ static void fill_vector(struct wick_ukernels *t)
     t->exp = k_exp, t->sigmoid = k_sigmoid, t->silu = k_silu, t->tanh = k_tanh, t->gelu = k_gelu;
     t->reduce_sum = k_reduce_sum, t->reduce_sum_squares = k_reduce_sum_squares, t->reduce_max = k_reduce_max, t->dot = k_dot;
     t->axpy = k_axpy, t->exp_sub_sum = k_exp_sub_sum, t->softmax = k_softmax, t->rms_norm = k_rms_norm, t->rope_pairs = k_rope_pairs;
+#ifdef WICK_PROFILE_full
+    t->scale_sums = k_scale_sums, t->reduce_max_abs = k_reduce_max_abs, t->quantize_i8 = k_quantize_i8;
+#endif
     t->f16_to_f32 = k_f16_to_f32, t->f32_to_f16 = k_f32_to_f16, t->bf16_to_f32 = k_bf16_to_f32, t->f32_to_bf16 = k_f32_to_bf16;
     t->i8_to_f32 = k_i8_to_f32, t->qk_dot = k_qk_dot, t->pv_acc = k_pv_acc;
     t->qk_rows = k_qk_rows, t->pv_rows = k_pv_rows, t->delta_rule = k_delta_rule;
