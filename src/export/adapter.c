@@ -30,7 +30,7 @@ static wick_status refuse_more(const json_t *config, const char *path, wick_erro
     return WICK_OK;
 }
 
-static wick_status read_numbers(struct wick_adapter *a, const json_t *given, wick_error *err)
+static wick_status read_numbers(struct wick_adapter *a, const json_t *given, const char *key, wick_error *err)
 {
     const char *path = json_string_value(json_object_get(given, "adapter_config"));
     double alpha = (double)json_integer_value(json_object_get(given, "lora_alpha"));
@@ -49,18 +49,18 @@ static wick_status read_numbers(struct wick_adapter *a, const json_t *given, wic
         WICK_TRY(status);
     }
     if (a->rank <= 0 || a->rank > 65536)
-        return wick_fail(err, WICK_INVALID_CONFIG, "base.lora_config: %s has no rank r; give lora_rank and lora_alpha, or adapter_config",
+        return wick_fail(err, WICK_INVALID_CONFIG, "%s: %s has no rank r; give lora_rank and lora_alpha, or adapter_config", key,
                          path ? path : "it");
-    if (!(alpha > 0)) return wick_fail(err, WICK_INVALID_CONFIG, "base.lora_config: lora_alpha of %g", alpha);
+    if (!(alpha > 0)) return wick_fail(err, WICK_INVALID_CONFIG, "%s: lora_alpha of %g", key, alpha);
     a->scale = (float)(alpha / (by_root ? sqrt((double)a->rank) : (double)a->rank));
     return WICK_OK;
 }
 
-static wick_status open_given(struct wick_adapter *a, const json_t *given, struct wick_arena *arena, wick_error *err)
+static wick_status open_given(struct wick_adapter *a, const json_t *given, const char *key, struct wick_arena *arena, wick_error *err)
 {
     const char *path = json_string_value(json_object_get(given, "adapter_checkpoint"));
-    if (!path) return wick_fail(err, WICK_INVALID_CONFIG, "base.lora_config: adapter_checkpoint is missing");
-    WICK_TRY(read_numbers(a, given, err));
+    if (!path) return wick_fail(err, WICK_INVALID_CONFIG, "%s: adapter_checkpoint is missing", key);
+    WICK_TRY(read_numbers(a, given, key, err));
     WICK_TRY(wick_checkpoint_open(&a->checkpoint, path, err));
     a->weights = (struct wick_weights){
         .arena = arena, .checkpoint = a->checkpoint, .hparams = a->base->hparams, .naming = a->base->naming, .rounding = a->base->rounding};
@@ -68,15 +68,14 @@ static wick_status open_given(struct wick_adapter *a, const json_t *given, struc
     return a->used ? WICK_OK : wick_fail_oom(err, wick_checkpoint_count(a->checkpoint), path);
 }
 
-wick_status wick_adapter_open(struct wick_adapter *a, const struct wick_config *config, const struct wick_weights *base, struct wick_arena *arena,
+wick_status wick_adapter_open(struct wick_adapter *a, const char *text, const char *key, const struct wick_weights *base, struct wick_arena *arena,
                               wick_error *err)
 {
-    const char *text = wick_config_text(config, WICK_KEY_BASE_LORA_CONFIG);
     *a = (struct wick_adapter){.base = base};
-    if (!text || config->values[WICK_KEY_BASE_LORA_CONFIG].null) return WICK_OK;
+    if (!text) return WICK_OK;
     json_t *given;
-    WICK_TRY(wick_json_parse(&given, text, strlen(text), "base.lora_config", WICK_INVALID_CONFIG, err));
-    wick_status status = open_given(a, given, arena, err);
+    WICK_TRY(wick_json_parse(&given, text, strlen(text), key, WICK_INVALID_CONFIG, err));
+    wick_status status = open_given(a, given, key, arena, err);
     json_decref(given);
     return status;
 }

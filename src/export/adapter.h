@@ -14,9 +14,10 @@ struct wick_adapter {
     bool *used; /* one a tensor of the file */
 };
 
-/* Opens what base.lora_config names: a file of PEFT's, torchtune's or Meta's names, and its configuration. NOT_SUPPORTED for kinds of adapters that
- * are more than the sum above (DoRA, ranks by pattern, saved modules). base: opened weights of the model. Memory lives in the arena. */
-wick_status wick_adapter_open(struct wick_adapter *a, const struct wick_config *config, const struct wick_weights *base, struct wick_arena *arena,
+/* Opens what the value of a key such as base.lora_config names (JSON; NULL: no adapter): a file of PEFT's, torchtune's or Meta's names, and its
+ * configuration. NOT_SUPPORTED for kinds of adapters that are more than the sum above (DoRA, ranks by pattern, saved modules). base: opened weights of
+ * the model. Memory lives in the arena. */
+wick_status wick_adapter_open(struct wick_adapter *a, const char *text, const char *key, const struct wick_weights *base, struct wick_arena *arena,
                               wick_error *err);
 void wick_adapter_release(struct wick_adapter *a);
 

@@ -2,12 +2,15 @@
 #include "export/describe.h"
 
 #include "base/checked.h"
+#include "export/shared.h"
 #include "pte/write.h"
 
 #include <stdlib.h>
 
 struct describer {
     struct wick_description *d;
+    struct wick_shared *shared;
+    uint32_t method;
     struct wick_graph *g;
     const struct wick_memory_plan *plan;
     struct wick_arena *arena;
@@ -42,6 +45,31 @@ static void mark_used(struct describer *x)
     for (uint32_t i = 0; i < g->output_count; i++) mark(g, x->index, g->outputs[i]);
 }
 
+/* In a file of its own, where an earlier method has it, or as a new constant of the program. */
+static wick_status place_constant(struct describer *x, const struct wick_graph_value *info, struct wick_pte_tensor_value *tensor, wick_error *err)
+{
+    struct wick_external_file *file = wick_external_choose(x->d->external, info->name, info->source);
+    struct wick_shared_entry entry = {.method = x->method, .name = info->name, .source = info->source};
+    const struct wick_shared_entry *first = wick_shared_find(x->shared, &entry);
+    if (first) {
+        entry.source = first->source;
+        entry.index = first->index;
+    }
+    if (file) {
+        WICK_TRY(wick_external_add(file, x->arena, entry.source, info->name, NULL, err));
+        tensor->extra = true;
+        tensor->name = wick_str_of(info->name);
+        tensor->location = PTE_TENSOR_LOCATION_EXTERNAL;
+    } else {
+        if (!first) {
+            entry.index = ++x->d->constant_count;
+            x->d->constants[entry.index - 1] = info->source;
+        }
+        tensor->data_index = entry.index;
+    }
+    return wick_shared_add(x->shared, &entry, err);
+}
+
 static wick_status describe_tensor(struct describer *x, uint32_t id, struct wick_pte_value *out, wick_error *err)
 {
     const struct wick_graph_value *info = &x->g->info[id];
@@ -49,19 +77,11 @@ static wick_status describe_tensor(struct describer *x, uint32_t id, struct wick
     struct wick_pte_tensor_value *tensor = WICK_NEW(x->arena, struct wick_pte_tensor_value);
     if (!tensor) return no_memory(err);
     *tensor = (struct wick_pte_tensor_value){.shape = t->shape, .dynamism = t->dynamism};
-    struct wick_external_file *file = info->origin == WICK_ORIGIN_CONSTANT ? wick_external_choose(x->d->external, info->name, info->source) : NULL;
-    if (file) {
-        WICK_TRY(wick_external_add(file, x->arena, info->source, info->name, NULL, err));
-        tensor->extra = true;
-        tensor->name = wick_str_of(info->name);
-        tensor->location = PTE_TENSOR_LOCATION_EXTERNAL;
-    } else if (info->origin == WICK_ORIGIN_CONSTANT) {
-        uint32_t k = x->d->constant_count++;
-        x->d->constants[k] = info->source;
-        tensor->data_index = k + 1;
+    if (info->origin == WICK_ORIGIN_CONSTANT) {
+        WICK_TRY(place_constant(x, info, tensor, err));
     } else if (x->plan->offsets[id] != WICK_NO_OFFSET) {
         tensor->planned = true;
-        tensor->memory_id = 1;
+        tensor->memory_id = info->origin == WICK_ORIGIN_STATE && x->plan->apart_bytes ? 2 : 1;
         tensor->memory_offset = x->plan->offsets[id];
     }
     if (info->origin == WICK_ORIGIN_STATE) {
@@ -117,8 +137,7 @@ static wick_status describe_values(struct describer *x, wick_error *err)
     x->index = WICK_NEW_ARRAY(x->arena, int32_t, n + 1);
     /* Calls with several outs add a list of them each. */
     x->values = WICK_NEW_ARRAY(x->arena, struct wick_pte_value, (size_t)n + g->node_count + 1);
-    x->d->constants = WICK_NEW_ARRAY(x->arena, struct wick_source *, n + 1);
-    if (!x->index || !x->values || !x->d->constants) return no_memory(err);
+    if (!x->index || !x->values) return no_memory(err);
     mark_used(x);
     /* Items of a list have lower ids than the list, so they are numbered when it is met. */
     for (uint32_t i = 0; i < n; i++) {
@@ -187,16 +206,15 @@ static wick_status describe_calls(struct describer *x, struct wick_pte_chain *ch
                                                       .args = {args, arg_count}};
     }
     *chain = (struct wick_pte_chain){.inputs = {x->index, 0}, .outputs = {x->index, 0}, .instructions = list, .instruction_count = count};
-    x->d->call_count = count;
+    x->d->call_count += count;
     return WICK_OK;
 }
 
 /* ---- constants, payloads, named data ---- */
 
-static wick_status describe_constants(struct describer *x, wick_error *err)
+static wick_status describe_constants(struct wick_description *d, struct wick_arena *arena, wick_error *err)
 {
-    struct wick_description *d = x->d;
-    d->constant_offsets = WICK_NEW_ARRAY(x->arena, uint64_t, d->constant_count + 1);
+    d->constant_offsets = WICK_NEW_ARRAY(arena, uint64_t, d->constant_count + 1);
     if (!d->constant_offsets) return no_memory(err);
     uint64_t at = 0;
     for (uint32_t i = 0; i < d->constant_count; i++) {
@@ -210,7 +228,31 @@ static wick_status describe_constants(struct describer *x, wick_error *err)
     return WICK_OK;
 }
 
-static wick_status describe_delegates(struct describer *x, struct wick_pte_plan *plan, wick_error *err)
+/* A blob of a payload: of an earlier method, in a file of its own, or a segment of the program. */
+static wick_status describe_blob(struct describer *x, struct wick_named_constant *blob, wick_error *err)
+{
+    struct wick_description *d = x->d;
+    struct wick_shared_entry entry = {.method = x->method, .name = blob->name, .prefix = blob->prefix, .source = blob->source, .blob = blob};
+    const struct wick_shared_entry *first = wick_shared_find(x->shared, &entry);
+    if (first) {
+        entry.blob = first->blob;
+        entry.source = first->source;
+        blob->same = first->blob;
+        return wick_shared_add(x->shared, &entry, err);
+    }
+    WICK_TRY(wick_shared_add(x->shared, &entry, err));
+    struct wick_external_file *file = wick_external_choose(d->external, blob->name, blob->source);
+    if (file) return wick_external_add(file, x->arena, blob->source, NULL, blob, err);
+    uint32_t n = d->blob_count++, segment = d->named_first + n;
+    d->blobs[n] = blob;
+    d->named[n] = (struct wick_pte_named){wick_str_of(blob->key), segment};
+    d->segments[segment].size = wick_shape_nbytes(&blob->source->shape);
+    d->alignments[segment] = WICK_PTE_CONSTANT_ALIGNMENT;
+    return WICK_OK;
+}
+
+/* first: the segment of its first payload. */
+static wick_status describe_delegates(struct describer *x, uint32_t first, struct wick_pte_plan *plan, wick_error *err)
 {
     struct wick_description *d = x->d;
     const struct wick_graph *g = x->g;
@@ -219,49 +261,38 @@ static wick_status describe_delegates(struct describer *x, struct wick_pte_plan 
     for (uint32_t i = 0; i < g->delegate_count; i++) {
         struct wick_buf payload = {0};
         wick_status status = g->delegates[i].render(g->delegates[i].data, &payload, err);
-        d->segments[d->payload_first + i].size = payload.size;
+        d->segments[first + i].size = payload.size;
         wick_buf_free(&payload);
         WICK_TRY(status);
         delegates[i] = (struct wick_pte_delegate){.id = wick_str_of(g->delegates[i].backend),
                                                   .location = PTE_DATA_LOCATION_SEGMENT,
-                                                  .index = d->payload_first + i,
+                                                  .index = first + i,
                                                   .specs = (const struct wick_pte_compile_spec *)delegates};
-        for (uint32_t k = 0; k < g->delegates[i].constant_count; k++) {
-            struct wick_named_constant *blob = &g->delegates[i].constants[k];
-            struct wick_external_file *file = wick_external_choose(d->external, blob->name, blob->source);
-            if (file) {
-                WICK_TRY(wick_external_add(file, x->arena, blob->source, NULL, blob, err));
-                continue;
-            }
-            uint32_t n = d->blob_count++, segment = d->named_first + n;
-            d->blobs[n] = blob;
-            d->named[n] = (struct wick_pte_named){wick_str_of(blob->key), segment};
-            d->segments[segment].size = wick_shape_nbytes(&blob->source->shape);
-            d->alignments[segment] = WICK_PTE_CONSTANT_ALIGNMENT;
-        }
+        for (uint32_t k = 0; k < g->delegates[i].constant_count; k++) WICK_TRY(describe_blob(x, &g->delegates[i].constants[k], err));
     }
     plan->delegates = delegates;
     plan->delegate_count = g->delegate_count;
     return WICK_OK;
 }
 
-static wick_status reserve_segments(struct describer *x, wick_error *err)
+/* Room for what the methods may have at most; blobs that they share or that go to other files leave theirs empty. */
+static wick_status reserve(struct wick_description *d, struct wick_arena *arena, wick_error *err)
 {
-    struct wick_description *d = x->d;
-    uint32_t blobs = 0;
-    for (uint32_t i = 0; i < x->g->delegate_count; i++)
-        for (uint32_t k = 0; k < x->g->delegates[i].constant_count; k++) {
-            const struct wick_named_constant *blob = &x->g->delegates[i].constants[k];
-            blobs += wick_external_choose(d->external, blob->name, blob->source) == NULL;
-        }
+    uint32_t blobs = 0, payloads = 0, values = 0;
+    for (uint32_t m = 0; m < d->methods->count; m++) {
+        const struct wick_graph *g = &d->methods->list[m].graph;
+        payloads += g->delegate_count;
+        values += g->value_count;
+        for (uint32_t i = 0; i < g->delegate_count; i++) blobs += g->delegates[i].constant_count;
+    }
     d->payload_first = 1;
-    d->named_first = 1 + x->g->delegate_count;
-    d->segment_count = d->named_first + blobs;
-    d->segments = WICK_NEW_ARRAY(x->arena, struct wick_pte_segment, d->segment_count);
-    d->alignments = WICK_NEW_ARRAY(x->arena, uint32_t, d->segment_count);
-    d->blobs = (struct wick_named_constant **)WICK_NEW_ARRAY(x->arena, void *, blobs + 1);
-    d->named = WICK_NEW_ARRAY(x->arena, struct wick_pte_named, blobs + 1);
-    return d->segments && d->alignments && d->blobs && d->named ? WICK_OK : no_memory(err);
+    d->named_first = 1 + payloads;
+    d->segments = WICK_NEW_ARRAY(arena, struct wick_pte_segment, d->named_first + blobs);
+    d->alignments = WICK_NEW_ARRAY(arena, uint32_t, d->named_first + blobs);
+    d->blobs = (struct wick_named_constant **)WICK_NEW_ARRAY(arena, void *, blobs + 1);
+    d->named = WICK_NEW_ARRAY(arena, struct wick_pte_named, blobs + 1);
+    d->constants = WICK_NEW_ARRAY(arena, struct wick_source *, values + 1);
+    return d->segments && d->alignments && d->blobs && d->named && d->constants ? WICK_OK : no_memory(err);
 }
 
 static wick_status map_ids(struct describer *x, const uint32_t *ids, uint32_t count, struct wick_pte_ints *out, wick_error *err)
@@ -273,33 +304,51 @@ static wick_status map_ids(struct describer *x, const uint32_t *ids, uint32_t co
     return WICK_OK;
 }
 
-wick_status wick_describe(struct wick_description *d, struct wick_graph *g, const struct wick_memory_plan *plan, const struct wick_metadata *metadata,
+static wick_status describe_method(struct describer *x, const char *name, uint32_t payload, struct wick_pte_plan *out, wick_error *err)
+{
+    struct wick_pte_chain *chain = WICK_NEW(x->arena, struct wick_pte_chain);
+    int64_t *sizes = WICK_NEW_ARRAY(x->arena, int64_t, 3);
+    if (!chain || !sizes) return no_memory(err);
+    WICK_TRY(describe_values(x, err));
+    WICK_TRY(describe_calls(x, chain, err));
+    *out = (struct wick_pte_plan){.name = wick_str_of(name), .chains = chain, .chain_count = 1};
+    WICK_TRY(describe_delegates(x, payload, out, err));
+    WICK_TRY(map_ids(x, x->g->inputs, x->g->input_count, &out->inputs, err));
+    WICK_TRY(map_ids(x, x->g->outputs, x->g->output_count, &out->outputs, err));
+    sizes[1] = (int64_t)x->plan->bytes;
+    sizes[2] = (int64_t)x->plan->apart_bytes;
+    out->buffer_sizes = sizes;
+    out->buffer_count = x->plan->apart_bytes ? 3 : 2;
+    out->values = x->values;
+    out->value_count = x->value_count;
+    out->operators = x->operators;
+    out->operator_count = x->operator_count;
+    return WICK_OK;
+}
+
+wick_status wick_describe(struct wick_description *d, const struct wick_methods *methods, const struct wick_metadata *metadata,
                           struct wick_external *external, struct wick_arena *arena, wick_error *err)
 {
-    *d = (struct wick_description){.external = external};
-    struct describer x = {.d = d, .g = g, .plan = plan, .arena = arena};
-    struct wick_pte_plan *plans = WICK_NEW_ARRAY(arena, struct wick_pte_plan, metadata->count + 1);
-    struct wick_pte_chain *chain = WICK_NEW(arena, struct wick_pte_chain);
-    int64_t *sizes = WICK_NEW_ARRAY(arena, int64_t, 2);
-    if (!plans || !chain || !sizes) return no_memory(err);
-    WICK_TRY(reserve_segments(&x, err));
-    WICK_TRY(describe_values(&x, err));
-    WICK_TRY(describe_calls(&x, chain, err));
-    WICK_TRY(describe_constants(&x, err));
-    plans[0] = (struct wick_pte_plan){.name = WICK_STR("forward"), .chains = chain, .chain_count = 1};
-    WICK_TRY(describe_delegates(&x, &plans[0], err));
-    WICK_TRY(map_ids(&x, g->inputs, g->input_count, &plans[0].inputs, err));
-    WICK_TRY(map_ids(&x, g->outputs, g->output_count, &plans[0].outputs, err));
-    sizes[1] = (int64_t)plan->bytes;
-    plans[0].buffer_sizes = sizes;
-    plans[0].buffer_count = 2;
-    plans[0].values = x.values;
-    plans[0].value_count = x.value_count;
-    plans[0].operators = x.operators;
-    plans[0].operator_count = x.operator_count;
-    memcpy(plans + 1, metadata->plans, metadata->count * sizeof *plans);
+    *d = (struct wick_description){.methods = methods, .external = external};
+    struct wick_shared shared = {.methods = methods, .arena = arena};
+    struct wick_pte_plan *plans = WICK_NEW_ARRAY(arena, struct wick_pte_plan, methods->count + metadata->count);
+    if (!plans) return no_memory(err);
+    WICK_TRY(reserve(d, arena, err));
+    uint32_t payload = d->payload_first;
+    for (uint32_t m = 0; m < methods->count; m++) {
+        struct wick_method *method = &methods->list[m];
+        for (uint32_t k = 0; k < metadata->count; k++)
+            if (wick_str_is(metadata->plans[k].name, method->name))
+                return wick_fail(err, WICK_INVALID_CONFIG, "multimethod.methods: %.80s is also the name of a constant method", method->name);
+        struct describer x = {.d = d, .shared = &shared, .method = m, .g = &method->graph, .plan = &method->plan, .arena = arena};
+        WICK_TRY(describe_method(&x, method->name, payload, &plans[m], err));
+        payload += method->graph.delegate_count;
+    }
+    d->segment_count = d->named_first + d->blob_count;
+    WICK_TRY(describe_constants(d, arena, err));
+    memcpy(plans + methods->count, metadata->plans, metadata->count * sizeof *plans);
     d->program.plans = plans;
-    d->program.plan_count = metadata->count + 1;
+    d->program.plan_count = methods->count + metadata->count;
     d->program.segments = d->segments;
     d->program.segment_count = d->segment_count;
     d->program.named = d->blob_count ? d->named : NULL;

@@ -80,10 +80,15 @@ static wick_status write_external(struct emitter *e, const struct wick_external_
     return status;
 }
 
-static wick_status write_payloads(struct emitter *e, const struct wick_graph *g, wick_error *err)
+/* first: the segment of the first payload. */
+static wick_status write_payloads(struct emitter *e, const struct wick_graph *g, uint32_t first, wick_error *err)
 {
     for (uint32_t i = 0; i < g->delegate_count; i++) {
-        const struct wick_pte_segment *segment = &e->d->segments[e->d->payload_first + i];
+        const struct wick_pte_segment *segment = &e->d->segments[first + i];
+        for (uint32_t k = 0; k < g->delegates[i].constant_count; k++) {
+            struct wick_named_constant *blob = &g->delegates[i].constants[k];
+            if (blob->same) memcpy(blob->key, blob->same->key, sizeof blob->key);
+        }
         struct wick_buf payload = {0};
         wick_status status = g->delegates[i].render(g->delegates[i].data, &payload, err);
         if (status == WICK_OK && payload.size != segment->size)
@@ -97,7 +102,7 @@ static wick_status write_payloads(struct emitter *e, const struct wick_graph *g,
     return WICK_OK;
 }
 
-static wick_status write_all(struct emitter *e, const struct wick_graph *g, wick_error *err)
+static wick_status write_all(struct emitter *e, wick_error *err)
 {
     struct wick_description *d = e->d;
     uint8_t *tables;
@@ -106,7 +111,12 @@ static wick_status write_all(struct emitter *e, const struct wick_graph *g, wick
     wick_pte_render_free(tables);
     e->base = wick_pte_segment_base(size, WICK_PTE_SEGMENT_ALIGNMENT);
     WICK_TRY(write_named(e, err));
-    WICK_TRY(write_payloads(e, g, err));
+    uint32_t payload = d->payload_first;
+    for (uint32_t m = 0; m < d->methods->count; m++) {
+        const struct wick_graph *g = &d->methods->list[m].graph;
+        WICK_TRY(write_payloads(e, g, payload, err));
+        payload += g->delegate_count;
+    }
     for (uint32_t i = 0; i < d->constant_count; i++) WICK_TRY(write_source(e, d->constants[i], d->constant_offsets[i + 1], err));
     WICK_TRY(wick_pte_render(&d->program, WICK_PTE_SEGMENT_ALIGNMENT, &tables, &again, err));
     wick_status status =
@@ -115,8 +125,7 @@ static wick_status write_all(struct emitter *e, const struct wick_graph *g, wick
     return status;
 }
 
-wick_status wick_emit(struct wick_description *d, struct wick_graph *g, const char *path, const struct wick_emission *how, uint64_t *file_bytes,
-                      wick_error *err)
+wick_status wick_emit(struct wick_description *d, const char *path, const struct wick_emission *how, uint64_t *file_bytes, wick_error *err)
 {
     enum { PROGRAM = WICK_EXTERNAL_FILES, FILES };
     struct emitter e = {.d = d, .how = how, .total = d->segment_bytes};
@@ -129,7 +138,7 @@ wick_status wick_emit(struct wick_description *d, struct wick_graph *g, const ch
         if (file && file->count == 0) continue;
         status = wick_writer_open(&writers[i], file ? file->path : path, err);
         e.writer = writers[i];
-        if (status == WICK_OK) status = file ? write_external(&e, file, err) : write_all(&e, g, err);
+        if (status == WICK_OK) status = file ? write_external(&e, file, err) : write_all(&e, err);
     }
     *file_bytes = e.base + d->segment_bytes;
     for (int i = 0; i < FILES && status == WICK_OK; i++) {

@@ -13,6 +13,6 @@ struct wick_emission {
 
 /* Writes the file: weights are produced and hashed as they go by, one tensor at a time, then the payloads that name them by hash, then the tables.
  * The file appears under `path` only when complete. CANCELLED when progress says so. */
-wick_status wick_emit(struct wick_description *d, struct wick_graph *g, const char *path, const struct wick_emission *how, uint64_t *file_bytes, wick_error *err);
+wick_status wick_emit(struct wick_description *d, const char *path, const struct wick_emission *how, uint64_t *file_bytes, wick_error *err);
 
 #endif

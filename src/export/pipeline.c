@@ -8,6 +8,7 @@
 #include "export/ids.h"
 #include "export/inform.h"
 #include "export/locate.h"
+#include "export/methods.h"
 #include "export/recognize.h"
 #include "export/rotations.h"
 #include "export/sidecar.h"
@@ -24,8 +25,7 @@ struct job {
     struct wick_arena arena;       /* sources and descriptions */
     struct wick_weights weights;
     struct wick_rotations rotations;
-    struct wick_adapter adapter;
-    struct wick_graph graph;
+    struct wick_methods methods;
     struct wick_delegation delegation;
     struct wick_pool *pool;
     struct wick_ukernels ukernels;
@@ -46,20 +46,28 @@ static void say_lines(wick_log_fn say, void *user, const struct wick_buf *text)
 
 static void dump_lines(const struct job *job, const struct wick_buf *text) { say_lines(job->options->dump, job->options->dump_user, text); }
 
+static uint32_t count_delegates(const struct job *job)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < job->methods.count; i++) count += job->methods.list[i].graph.delegate_count;
+    return count;
+}
+
 static void report_delegation(const struct job *job)
 {
     struct wick_buf text = {0};
     if (!job->options->inform || job->delegation.failed || !wick_config_bool(&job->config, WICK_KEY_DEBUG_VERBOSE)) return;
-    wick_delegation_print(&job->delegation, job->graph.delegate_count, &text);
+    wick_delegation_print(&job->delegation, count_delegates(job), &text);
     say_lines(job->options->inform, job->options->inform_user, &text);
     wick_buf_free(&text);
 }
 
-static void dump_graph(const struct job *job, const char *stage)
+static void dump_graph(const struct job *job, const struct wick_method *method, const char *stage)
 {
     struct wick_buf text = {0};
     if (!wants(job, stage)) return;
-    wick_graph_print(&job->graph, &text);
+    if (job->methods.count > 1) wick_buf_printf(&text, "method %s\n", method->name);
+    wick_graph_print(&method->graph, &text);
     dump_lines(job, &text);
     wick_buf_free(&text);
 }
@@ -93,7 +101,7 @@ static int bound_tokens(const struct wick_config *config)
     return wick_config_bool(config, WICK_KEY_MODEL_USE_KV_CACHE) ? 1 : most;
 }
 
-static wick_status build_graph(struct job *job, wick_error *err)
+static wick_status build_graph(struct job *job, struct wick_method *method, wick_error *err)
 {
     const struct wick_config *c = &job->config;
     const struct wick_family *family = job->model.family;
@@ -107,15 +115,15 @@ static wick_status build_graph(struct job *job, wick_error *err)
     wick_model_build_numbers(&build, c);
     WICK_TRY(wick_model_build_options(&build, c, &job->arena, err));
     build.rotations = &job->rotations;
-    build.adapter = job->adapter.checkpoint ? &job->adapter : NULL;
-    WICK_TRY(family->build(&job->graph, &build));
+    build.adapter = method->adapter.checkpoint ? &method->adapter : NULL;
+    WICK_TRY(family->build(&method->graph, &build));
     if (!wick_config_bool(c, WICK_KEY_MODEL_ENABLE_DYNAMIC_SHAPE) || build.tokens < 2) return WICK_OK;
     /* Built again for fewer tokens: what differs is dynamic. */
     struct wick_graph small;
     wick_graph_init(&small, job->tables->ops);
     build.tokens--;
     wick_status status = family->build(&small, &build);
-    if (status == WICK_OK) status = wick_graph_mark_dynamic(&job->graph, &small, err);
+    if (status == WICK_OK) status = wick_graph_mark_dynamic(&method->graph, &small, err);
     wick_graph_release(&small);
     return status;
 }
@@ -129,14 +137,14 @@ static bool is_enabled(const struct wick_config *config, const char *section)
 }
 
 /* Every back-end that the configuration enables takes its calls out of what those before it left. */
-static wick_status lower(struct job *job, wick_error *err)
+static wick_status lower(const struct job *job, struct wick_graph *g, wick_error *err)
 {
     for (size_t i = 0; i < job->tables->lowerings->count; i++) {
         const struct wick_lowering *lowering = job->tables->lowerings->lowerings[i];
         struct wick_lowering_options options = {.extended = wick_config_backend(&job->config, lowering->section, "extended_ops"),
                                                 .bf16 = wick_config_backend(&job->config, lowering->section, "enable_bf16")};
         if (!is_enabled(&job->config, lowering->section)) continue;
-        for (options.pass = 0; options.pass < lowering->passes; options.pass++) WICK_TRY(wick_stage_partition(&job->graph, lowering, &options, err));
+        for (options.pass = 0; options.pass < lowering->passes; options.pass++) WICK_TRY(wick_stage_partition(g, lowering, &options, err));
     }
     return WICK_OK;
 }
@@ -154,25 +162,28 @@ static wick_status output_path(struct job *job, wick_error *err)
     return verbatim || strcmp(folder, ".") == 0 ? WICK_OK : wick_make_folder(folder, err);
 }
 
-static void summarize(const struct job *job, const struct wick_description *d, const struct wick_memory_plan *plan, const struct wick_quantize_report *quantized,
-                      uint64_t file_bytes, wick_export_summary *s)
+static void summarize(const struct job *job, const struct wick_description *d, const struct wick_quantize_report *quantized, uint64_t file_bytes,
+                      wick_export_summary *s)
 {
     snprintf(s->program_path, sizeof s->program_path, "%s", job->path);
     snprintf(s->family, sizeof s->family, "%s", job->model.family->name);
     s->parameters = wick_hparams_parameters(&job->model.hparams, wick_weights_has(&job->weights, -1, "output.weight"));
     s->program_bytes = file_bytes;
-    s->planned_bytes = plan->bytes;
-    s->state_bytes = plan->state_bytes;
+    for (uint32_t i = 0; i < job->methods.count; i++) { /* a session has one method */
+        const struct wick_memory_plan *plan = &job->methods.list[i].plan;
+        s->planned_bytes = WICK_MAX(s->planned_bytes, plan->bytes + plan->apart_bytes);
+        s->state_bytes = WICK_MAX(s->state_bytes, plan->state_bytes);
+    }
     /* Weights are packed once and their pages given back; 32 MB covers the library and its scratch. */
-    s->predicted_peak_bytes = d->segment_bytes + plan->bytes + (32u << 20);
+    s->predicted_peak_bytes = d->segment_bytes + s->planned_bytes + (32u << 20);
     s->linears = quantized->linears;
     s->quantized_linears = quantized->quantized;
     s->quantized_embeddings = quantized->embeddings;
-    s->delegates = job->graph.delegate_count;
+    s->delegates = count_delegates(job);
     s->calls = d->call_count;
 }
 
-static wick_status write_program(struct job *job, const struct wick_memory_plan *plan, const struct wick_quantize_report *quantized, wick_export_summary *summary, wick_error *err)
+static wick_status write_program(struct job *job, const struct wick_quantize_report *quantized, wick_export_summary *summary, wick_error *err)
 {
     struct wick_metadata metadata;
     struct wick_description description;
@@ -182,9 +193,9 @@ static wick_status write_program(struct job *job, const struct wick_memory_plan 
     struct wick_external external;
     WICK_TRY(output_path(job, err));
     WICK_TRY(wick_external_init(&external, &job->config, job->path, err));
-    WICK_TRY(wick_describe(&description, &job->graph, plan, &metadata, &external, &job->arena, err));
-    WICK_TRY(wick_emit(&description, &job->graph, job->path, &how, &file_bytes, err));
-    summarize(job, &description, plan, quantized, file_bytes, summary);
+    WICK_TRY(wick_describe(&description, &job->methods, &metadata, &external, &job->arena, err));
+    WICK_TRY(wick_emit(&description, job->path, &how, &file_bytes, err));
+    summarize(job, &description, quantized, file_bytes, summary);
     for (int i = 0; i < WICK_EXTERNAL_FILES; i++)
         if (external.files[i].count) wick_log_line(&job->log, WICK_LOG_INFO, "data file %s: %u weights, %llu bytes", external.files[i].path, external.files[i].count, (unsigned long long)external.files[i].bytes);
     WICK_TRY(wick_sidecar_write(&job->config, job->model.checkpoint, job->path, summary->tokenizer_path, sizeof summary->tokenizer_path, &job->log, err));
@@ -192,10 +203,39 @@ static wick_status write_program(struct job *job, const struct wick_memory_plan 
     return WICK_OK;
 }
 
+/* A method from its build to its memory plan. */
+static wick_status make_method(struct job *job, struct wick_method *method, struct wick_quantize_report *quantized, wick_error *err)
+{
+    struct wick_graph *g = &method->graph;
+    WICK_TRY(wick_adapter_open(&method->adapter, method->adapter_text, method->adapter_key, &job->weights, &job->arena, err));
+    if (method->adapter_text && wick_config_text(&job->config, WICK_KEY_WICK_QUANTIZATION_ROTATIONS))
+        return wick_fail(err, WICK_NOT_SUPPORTED, "wick.quantization.rotations: with %s: not supported", method->adapter_key);
+    WICK_TRY(report(job, "build", 0, 0, err));
+    WICK_TRY(build_graph(job, method, err));
+    WICK_TRY(wick_adapter_check_used(&method->adapter, err));
+    dump_graph(job, method, "graph");
+    WICK_TRY(wick_stage_quantize(g, &job->config, quantized, err));
+    if (quantized->left_name)
+        wick_log_line(&job->log, WICK_LOG_WARN, "%s stays float: its columns do not divide into groups (%u of %u linears quantized)", quantized->left_name, quantized->quantized, quantized->linears);
+    dump_graph(job, method, "quantize");
+    wick_delegation_before(&job->delegation, g);
+    WICK_TRY(lower(job, g, err));
+    wick_delegation_after(&job->delegation, g);
+    dump_graph(job, method, "partition");
+    WICK_TRY(wick_stage_decompose(g, err));
+    dump_graph(job, method, "decompose");
+    WICK_TRY(wick_stage_views(g, err));
+    dump_graph(job, method, "views");
+    wick_delegation_final(&job->delegation, g);
+    WICK_TRY(wick_stage_schedule(g, err));
+    dump_graph(job, method, "schedule");
+    bool apart = wick_config_bool(&job->config, WICK_KEY_MULTIMETHOD_SHARE_MUTABLE_BUFFERS) && job->methods.several;
+    return wick_stage_plan(g, apart, &method->plan, err);
+}
+
 static wick_status run_stages(struct job *job, wick_export_summary *summary, wick_error *err)
 {
-    struct wick_quantize_report quantized;
-    struct wick_memory_plan plan;
+    struct wick_quantize_report quantized = {0};
     WICK_TRY(configure(job, err));
     if (job->options->config_only) return WICK_OK;
     WICK_TRY(wick_locate_checkpoint(&job->config, &job->log, err));
@@ -204,32 +244,12 @@ static wick_status run_stages(struct job *job, wick_export_summary *summary, wic
     if (wick_config_text(&job->config, WICK_KEY_WICK_CHECKPOINT_DTYPE))
         job->weights.rounding = wick_config_is(&job->config, WICK_KEY_WICK_CHECKPOINT_DTYPE, "bf16") ? WICK_DTYPE_BF16 : wick_config_is(&job->config, WICK_KEY_WICK_CHECKPOINT_DTYPE, "fp16") ? WICK_DTYPE_F16 : -1;
     WICK_TRY(wick_rotations_init(&job->rotations, &job->config, &job->model.hparams, &job->arena, err));
-    WICK_TRY(wick_adapter_open(&job->adapter, &job->config, &job->weights, &job->arena, err));
-    if (job->adapter.checkpoint && wick_config_text(&job->config, WICK_KEY_WICK_QUANTIZATION_ROTATIONS))
-        return wick_fail(err, WICK_NOT_SUPPORTED, "wick.quantization.rotations: with base.lora_config: not supported");
-    WICK_TRY(report(job, "build", 0, 0, err));
-    WICK_TRY(build_graph(job, err));
-    WICK_TRY(wick_adapter_check_used(&job->adapter, err));
-    dump_graph(job, "graph");
-    WICK_TRY(wick_stage_quantize(&job->graph, &job->config, &quantized, err));
-    if (quantized.left_name)
-        wick_log_line(&job->log, WICK_LOG_WARN, "%s stays float: its columns do not divide into groups (%u of %u linears quantized)", quantized.left_name, quantized.quantized, quantized.linears);
-    dump_graph(job, "quantize");
-    wick_delegation_before(&job->delegation, &job->graph);
-    WICK_TRY(lower(job, err));
-    wick_delegation_after(&job->delegation, &job->graph);
-    dump_graph(job, "partition");
-    WICK_TRY(wick_stage_decompose(&job->graph, err));
-    dump_graph(job, "decompose");
-    WICK_TRY(wick_stage_views(&job->graph, err));
-    dump_graph(job, "views");
-    wick_delegation_final(&job->delegation, &job->graph);
+    WICK_TRY(wick_methods_init(&job->methods, &job->config, job->tables->ops, &job->arena, err));
+    for (uint32_t i = 0; i < job->methods.count; i++) WICK_TRY(make_method(job, &job->methods.list[i], &quantized, err));
     report_delegation(job);
-    WICK_TRY(wick_stage_schedule(&job->graph, err));
-    dump_graph(job, "schedule");
-    WICK_TRY(wick_stage_plan(&job->graph, &plan, err));
-    if (wick_config_bool(&job->config, WICK_KEY_DEBUG_PROFILE_MEMORY)) WICK_TRY(wick_memory_trace_write(&job->graph, &plan, "memory_profile.json", err));
-    return write_program(job, &plan, &quantized, summary, err);
+    const struct wick_method *first = &job->methods.list[0];
+    if (wick_config_bool(&job->config, WICK_KEY_DEBUG_PROFILE_MEMORY)) WICK_TRY(wick_memory_trace_write(&first->graph, &first->plan, "memory_profile.json", err));
+    return write_program(job, &quantized, summary, err);
 }
 
 wick_status wick_pipeline_run(const wick_export_options *options, const struct wick_export_tables *tables, wick_export_summary *summary, wick_error *err)
@@ -240,15 +260,13 @@ wick_status wick_pipeline_run(const wick_export_options *options, const struct w
     if (!summary) summary = &unused;
     *summary = (wick_export_summary){0};
     wick_arena_init(&job.arena, &wick_allocator_heap);
-    wick_graph_init(&job.graph, tables->ops);
     wick_status status = wick_ukernels_init(&job.ukernels, NULL, err);
     if (status == WICK_OK) status = wick_pool_create(&job.pool, options->threads ? options->threads : wick_core_count(), err);
     if (status == WICK_OK) status = run_stages(&job, summary, err);
     wick_pool_destroy(job.pool);
-    wick_graph_release(&job.graph);
     wick_delegation_free(&job.delegation);
     wick_rotations_release(&job.rotations);
-    wick_adapter_release(&job.adapter);
+    wick_methods_release(&job.methods);
     wick_recognized_release(&job.model);
     wick_config_release(&job.config);
     wick_arena_release(&job.arena);

@@ -34,11 +34,13 @@ struct wick_plan_life {
 struct wick_memory_plan {
     uint64_t *offsets;   /* by value id; WICK_NO_OFFSET: not planned (input, constant, view, no tensor) */
     uint64_t bytes;      /* of the one buffer */
-    uint64_t state_bytes; /* of it, kept between calls */
+    uint64_t state_bytes; /* kept between calls: of it, or of the second one */
+    uint64_t apart_bytes; /* of a second buffer with the states alone, which methods share; 0: states are in the first */
     const struct wick_plan_life *lives; /* of every planned tensor, in the graph's arena */
     uint32_t life_count;
 };
 #define WICK_NO_OFFSET UINT64_MAX
-wick_status wick_stage_plan(struct wick_graph *g, struct wick_memory_plan *plan, wick_error *err);
+/* apart: states get a buffer of their own. */
+wick_status wick_stage_plan(struct wick_graph *g, bool apart, struct wick_memory_plan *plan, wick_error *err);
 
 #endif

@@ -56,6 +56,7 @@ struct wick_delegate {
         const char *name;   /* of the weight it belongs to; NULL: none */
         const char *prefix; /* before the hash: "" or "scale_" */
         char key[96];
+        const struct wick_named_constant *same; /* of another method, whose bytes and key it has; NULL: it has its own */
     } *constants;
     uint32_t constant_count;
 };

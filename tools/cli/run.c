@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 struct run_options {
-    const char *prompt, *prompt_file, *chat, *system, *tokens, *tokenizer, *stats, *logits, *forced, *numerics;
+    const char *prompt, *prompt_file, *chat, *system, *tokens, *tokenizer, *stats, *logits, *forced, *numerics, *method;
     int64_t bos, max_new, seq_len;
     struct cli_sampling sampling;
     bool no_special, ignore_eos, echo, no_echo, warmup, no_fuse;
@@ -111,7 +111,7 @@ static wick_status open_model(struct run *r, const char *path)
     options.log = cli_log;
     options.log_level = cli_log_level();
     wick_status status = wick_model_open(path, &options, &r->model, &r->err);
-    if (status == WICK_OK) status = wick_session_open(r->model, NULL, &r->session, &r->err);
+    if (status == WICK_OK) status = wick_session_open(r->model, r->o.method, &r->session, &r->err);
     r->load_seconds = seconds() - begin;
     r->load_end_ms = wall_ms();
     return status;
@@ -258,6 +258,7 @@ int wick_command_run(int argc, char **argv)
         CLI_SAMPLING_OPTIONS(&o->sampling),
         {"--stop", 0, CLI_LIST, &o->stops, "STR", "text that ends the answer (repeatable)"},
         {"--ignore-eos", 0, CLI_FLAG, &o->ignore_eos, NULL, "go on past the end of the answer"},
+        {"--method", 0, CLI_TEXT, &o->method, "NAME", "method of the program that generates (default: forward)"},
         {"--ptd", 0, CLI_LIST, &o->data, "FILE", "data file with external weights"},
         {"--warmup", 0, CLI_FLAG, &o->warmup, NULL, "run the prompt once before it counts"},
         {"--echo", 0, CLI_FLAG, &o->echo, NULL, "print the prompt first"},
