@@ -11,6 +11,7 @@ struct wick_adapter {
     const struct wick_weights *base;
     int64_t rank;
     float scale;
+    bool merge; /* into the weights, instead of beside them */
     bool *used; /* one a tensor of the file */
 };
 

@@ -210,6 +210,7 @@ static wick_status make_method(struct job *job, struct wick_method *method, stru
     WICK_TRY(wick_adapter_open(&method->adapter, method->adapter_text, method->adapter_key, &job->weights, &job->arena, err));
     if (method->adapter_text && wick_config_text(&job->config, WICK_KEY_WICK_QUANTIZATION_ROTATIONS))
         return wick_fail(err, WICK_NOT_SUPPORTED, "wick.quantization.rotations: with %s: not supported", method->adapter_key);
+    method->adapter.merge = wick_config_bool(&job->config, WICK_KEY_WICK_LORA_MERGE);
     WICK_TRY(report(job, "build", 0, 0, err));
     WICK_TRY(build_graph(job, method, err));
     WICK_TRY(wick_adapter_check_used(&method->adapter, err));

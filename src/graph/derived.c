@@ -10,6 +10,7 @@ struct derived {
     size_t blocks; /* transposed */
     size_t first;  /* column, or first row */
     float (*f)(float);
+    float factor; /* of the product in a sum */
     const int32_t *ids; /* picked */
 };
 
@@ -197,6 +198,38 @@ struct wick_source *wick_source_shaped(struct wick_arena *arena, struct wick_sou
         return NULL;
     shaped->rows = shaped_rows;
     return shaped;
+}
+
+/* ---- a sum with a product of low rank ---- */
+
+static wick_status sum_rows(struct wick_source *source, size_t first, size_t count, float *out, wick_error *err)
+{
+    const struct derived *d = source->data;
+    size_t columns = wick_source_columns(source), rank = wick_source_columns(d->parts[2]);
+    float *low = malloc(rank * columns * sizeof *low + 1), *high = malloc(count * rank * sizeof *high + 1);
+    wick_status status = low && high ? WICK_OK : wick_fail_oom(err, (count + columns) * rank * sizeof *low, "a weight and its adapter");
+    if (status == WICK_OK) status = d->parts[0]->rows(d->parts[0], first, count, out, err);
+    if (status == WICK_OK) status = d->parts[1]->rows(d->parts[1], 0, rank, low, err);
+    if (status == WICK_OK) status = d->parts[2]->rows(d->parts[2], first, count, high, err);
+    for (size_t r = 0; status == WICK_OK && r < count; r++)
+        for (size_t k = 0; k < rank; k++) {
+            float factor = d->factor * high[r * rank + k];
+            for (size_t c = 0; c < columns; c++) out[r * columns + c] += factor * low[k * columns + c];
+        }
+    free(low), free(high);
+    return status;
+}
+
+struct wick_source *wick_source_low_rank_sum(struct wick_arena *arena, struct wick_source *matrix, struct wick_source *low, struct wick_source *high, float factor)
+{
+    struct wick_source *const parts[] = {matrix, low, high};
+    if (!matrix || !low || !high || matrix->shape.rank != 2 || low->shape.rank != 2 || high->shape.rank != 2) return NULL;
+    if (high->shape.sizes[0] != matrix->shape.sizes[0] || low->shape.sizes[1] != matrix->shape.sizes[1] || low->shape.sizes[0] != high->shape.sizes[1]) return NULL;
+    struct wick_source *source = make(arena, parts, 3, 2, matrix->shape.sizes);
+    if (!source) return NULL;
+    ((struct derived *)source->data)->factor = factor;
+    source->rows = sum_rows;
+    return source;
 }
 
 /* ---- a function of each element ---- */

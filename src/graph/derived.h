@@ -16,6 +16,8 @@ struct wick_source *wick_source_row_range(struct wick_arena *arena, struct wick_
 struct wick_source *wick_source_picked(struct wick_arena *arena, struct wick_source *matrix, const int32_t *ids, size_t count);
 /* The same numbers under another shape, whose first size divides the rows: (E * F, D) as (E, F, D). dtype stays. */
 struct wick_source *wick_source_shaped(struct wick_arena *arena, struct wick_source *source, int rank, const int32_t *sizes);
+/* W + factor * high low: W (rows, columns), high (rows, rank), low (rank, columns). low is read anew for each slab of rows. */
+struct wick_source *wick_source_low_rank_sum(struct wick_arena *arena, struct wick_source *matrix, struct wick_source *low, struct wick_source *high, float factor);
 /* f(x) of each element, computed in float: y = exp(x) negated and the like. */
 struct wick_source *wick_source_mapped(struct wick_arena *arena, struct wick_source *source, float (*f)(float));
 

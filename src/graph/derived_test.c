@@ -57,6 +57,10 @@ static void numbers(void **state)
     expect(stacked, 6, 3, (const float[]){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 100, 101, 102, 103, 104, 105});
     stacked->done(stacked);
     assert_int_equal(a.done + b.done, 2);
+    struct numbers c, d;
+    struct wick_source *low = matrix(&c, 2, 3, 1), *high = matrix(&d, 4, 2, 0); /* (1 2 3; 4 5 6), (0 1; 2 3; 4 5; 6 7) */
+    expect(wick_source_low_rank_sum(&arena, x, low, high, 2), 4, 3, (const float[]){8, 11, 14, 31, 42, 53, 54, 73, 92, 77, 104, 131});
+    assert_null(wick_source_low_rank_sum(&arena, x, high, low, 2));
     expect(wick_source_column(&arena, x, 2), 4, 1, (const float[]){2, 5, 8, 11});
     expect(wick_source_transposed(&arena, x, 1), 3, 4, (const float[]){0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11});
     expect(wick_source_transposed(&arena, x, 2), 6, 2, (const float[]){0, 3, 1, 4, 2, 5, 6, 9, 7, 10, 8, 11});

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Programs of several methods: each gives what a program of it alone gives, the file holds once what they have in common, also in data files; caches
-that methods share lie at the same place. methods.py WICK SOURCE WORK"""
+that methods share lie at the same place; adapters merged into weights. methods.py WICK SOURCE WORK"""
 import json
 import pathlib
 import random
@@ -82,6 +82,22 @@ def check_methods(*options):
     assert len(set(re.findall(r"planned buffer 2: (\d+) bytes", told))) == 1 and told.count("planned buffer 2") == 4, told
 
 
+def difference(a, b):
+    rows = [struct.unpack(f"<{len(x) // 4}f", x) for x in (a, b)]
+    return max(abs(x - y) for x, y in zip(*rows)) / max(abs(x) for x in rows[1])
+
+
+def check_merged():
+    plain, beside, merged = export("plain"), export("beside", *lora(1)), export("merged", *lora(1), "wick.lora.merge=true")
+    assert difference(logits(merged), logits(beside)) < 1e-4 < 1e-2 < difference(logits(merged), logits(plain))
+    assert abs(merged.stat().st_size - plain.stat().st_size) < 4096, "merging adds calls or weights"
+    # Quantized after the sum: as near to the float model as one whose adapter stands beside quantized weights.
+    quantized = export("merged_quantized", *QUANTIZED, *lora(1), "wick.lora.merge=true")
+    assert difference(logits(quantized), logits(beside)) < 0.1, difference(logits(quantized), logits(beside))
+    both = export("both", methods(plain=None, one=1, two=2), "wick.lora.merge=true")
+    assert logits(both, "plain") == logits(plain) and logits(both, "one") == logits(merged) != logits(both, "two")
+
+
 def main():
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
@@ -90,6 +106,7 @@ def main():
     check_methods()
     check_methods(*QUANTIZED)
     first = (work / "several.pte").read_bytes()
+    check_merged()
     assert export("several", *QUANTIZED, methods(two=2, plain=None, one=1, again=1)).read_bytes() == first, "not the same file twice"
     refused("two methods are called a", "multimethod.methods=[{method_name:a},{method_name:b},{method_name:a}]")
     refused("also the name of a constant method", methods(get_n_layers=None))

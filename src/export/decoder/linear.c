@@ -1,6 +1,7 @@
 /* export/decoder/linear.c - the linear layers of a decoder, and adapters beside them. */
 #include "export/decoder/parts.h"
 
+#include "graph/derived.h"
 #include "tensor/half.h"
 
 uint32_t wick_decoder_low_rank(struct wick_decoder *d, uint32_t x, uint32_t y, struct wick_source *low, struct wick_source *high,
@@ -20,11 +21,32 @@ uint32_t wick_decoder_low_rank(struct wick_decoder *d, uint32_t x, uint32_t y, s
     return wick_graph_call(g, "aten::add.out", 3, y, wick_graph_call(g, "aten::mul.out", 2, wide, factor), wick_graph_int(g, 1));
 }
 
+/* The weight with its adapter added; WICK_NO_VALUE: it has none, or adapters are not merged. "lora" in its name keeps it out of what methods with other
+ * adapters have, and puts it into the adapter's data file. */
+static uint32_t merged(struct wick_decoder *d, int layer, const char *name, int64_t rows, int64_t columns)
+{
+    struct wick_source *low = NULL, *high = NULL;
+    wick_error err = {0};
+    if (!d->b->adapter || !d->b->adapter->merge || d->g->status != WICK_OK) return WICK_NO_VALUE;
+    if (wick_adapter_find(d->b->adapter, layer, name, rows, columns, &low, &high, &err) != WICK_OK) {
+        wick_graph_fail(d->g, err.status, "%s", err.message);
+        return WICK_NO_VALUE;
+    }
+    if (!low) return WICK_NO_VALUE;
+    if (d->b->prequantized.on) {
+        wick_graph_fail(d->g, WICK_NOT_SUPPORTED, "wick.lora.merge: into weights that are quantized already (base.preq_mode): not supported");
+        return WICK_NO_VALUE;
+    }
+    struct wick_source *weight = wick_decoder_source(d, layer, wick_graph_name(d->g, "%s.weight", name), rows, columns);
+    struct wick_source *sum = weight ? wick_source_low_rank_sum(d->b->weights->arena, weight, low, high, d->b->adapter->scale) : NULL;
+    return wick_decoder_constant(d, wick_graph_name(d->g, "layers.%d.%s.lora_merged.weight", layer, name), sum);
+}
+
 static uint32_t adapted(struct wick_decoder *d, int layer, const char *name, uint32_t x, uint32_t y, int64_t rows, int64_t columns)
 {
     struct wick_source *low = NULL, *high = NULL;
     wick_error err = {0};
-    if (!d->b->adapter || d->g->status != WICK_OK) return y;
+    if (!d->b->adapter || d->b->adapter->merge || d->g->status != WICK_OK) return y;
     if (wick_adapter_find(d->b->adapter, layer, name, rows, columns, &low, &high, &err) != WICK_OK) {
         wick_graph_fail(d->g, err.status, "%s", err.message);
         return WICK_NO_VALUE;
@@ -38,7 +60,8 @@ static uint32_t adapted(struct wick_decoder *d, int layer, const char *name, uin
 uint32_t wick_decoder_linear(struct wick_decoder *d, int layer, const char *name, uint32_t x, int64_t rows, int64_t columns, bool bias)
 {
     struct wick_graph *g = d->g;
-    uint32_t weight = wick_decoder_weight(d, layer, wick_graph_name(g, "%s.weight", name), rows, columns);
+    uint32_t weight = merged(d, layer, name, rows, columns);
+    if (weight == WICK_NO_VALUE) weight = wick_decoder_weight(d, layer, wick_graph_name(g, "%s.weight", name), rows, columns);
     uint32_t added = bias ? wick_decoder_weight(d, layer, wick_graph_name(g, "%s.bias", name), rows, 0) : wick_graph_none(g);
     x = wick_decoder_cast(d, x, d->b->dtype);
     uint32_t y = wick_graph_call(g, "aten::linear.out", 3, x, weight, added);
