@@ -1,8 +1,9 @@
-/* export/inform.h - what debug.verbose and debug.profile_memory ask for: which calls were delegated, and what lives in planned memory when. */
+/* export/inform.h - what debug.verbose, debug.profile_memory and debug.generate_etrecord ask for: which calls were delegated, what lives in planned
+ * memory when, and which layer an instruction came from. */
 #ifndef WICK_EXPORT_INFORM_H
 #define WICK_EXPORT_INFORM_H
 
-#include "export/stages.h"
+#include "export/methods.h"
 
 /* Calls by operator. Zero-initialise; wick_delegation_free. */
 struct wick_delegation {
@@ -25,5 +26,9 @@ void wick_delegation_free(struct wick_delegation *d);
 
 /* memory_trace.c: a Chrome trace of the plan; a row ("thread") a call, on it what lives then, as wide as it is large. */
 wick_status wick_memory_trace_write(const struct wick_graph *g, const struct wick_memory_plan *plan, const char *path, wick_error *err);
+
+/* record.c: NAME.etrecord.json beside the program NAME.pte: {"version": 1, "methods": [{"name", "instructions": [{"operator", "layer"}]}]}, instructions
+ * in the order of the program; those that call a delegate have "delegate" instead of "operator", and "calls", what the delegate was made of. */
+wick_status wick_record_write(const struct wick_methods *methods, const char *program_path, wick_error *err);
 
 #endif

@@ -54,6 +54,15 @@ static void add_input(struct cut *c, uint32_t id)
     c->inputs[c->p.input_count++] = id;
 }
 
+static wick_status remember_calls(struct wick_graph *g, const struct wick_partition *p, struct wick_delegate *delegate, wick_error *err)
+{
+    delegate->calls = WICK_NEW_ARRAY(&g->arena, struct wick_delegate_call, p->last - p->first);
+    if (!delegate->calls) return wick_fail_oom(err, (p->last - p->first) * sizeof *delegate->calls, "graph");
+    for (uint32_t n = p->first; n < p->last; n++)
+        if (!g->nodes[n].dead) delegate->calls[delegate->call_count++] = (struct wick_delegate_call){g->nodes[n].op->name, g->nodes[n].scope};
+    return WICK_OK;
+}
+
 static wick_status replace(struct cut *c, const struct wick_lowering *lowering, wick_error *err)
 {
     struct wick_graph *g = c->g;
@@ -67,6 +76,7 @@ static wick_status replace(struct cut *c, const struct wick_lowering *lowering, 
     }
     struct wick_delegate *delegate = &g->delegates[g->delegate_count];
     *delegate = (struct wick_delegate){.backend = lowering->id};
+    WICK_TRY(remember_calls(g, &c->p, delegate, err));
     WICK_TRY(lowering->lower(g, &c->p, delegate, err));
     struct wick_graph_node *node = &g->nodes[c->p.first];
     uint32_t count = c->p.input_count + c->p.output_count;

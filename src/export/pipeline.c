@@ -198,6 +198,7 @@ static wick_status write_program(struct job *job, const struct wick_quantize_rep
     summarize(job, &description, quantized, file_bytes, summary);
     for (int i = 0; i < WICK_EXTERNAL_FILES; i++)
         if (external.files[i].count) wick_log_line(&job->log, WICK_LOG_INFO, "data file %s: %u weights, %llu bytes", external.files[i].path, external.files[i].count, (unsigned long long)external.files[i].bytes);
+    if (wick_config_bool(&job->config, WICK_KEY_DEBUG_GENERATE_ETRECORD)) WICK_TRY(wick_record_write(&job->methods, job->path, err));
     WICK_TRY(wick_sidecar_write(&job->config, job->model.checkpoint, job->path, summary->tokenizer_path, sizeof summary->tokenizer_path, &job->log, err));
     wick_ids_compare(&job->config, summary->tokenizer_path, job->model.hparams.vocab_size, &job->log);
     return WICK_OK;

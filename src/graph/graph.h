@@ -59,6 +59,10 @@ struct wick_delegate {
         const struct wick_named_constant *same; /* of another method, whose bytes and key it has; NULL: it has its own */
     } *constants;
     uint32_t constant_count;
+    struct wick_delegate_call {
+        const char *op, *scope;
+    } *calls; /* what it was made of, in order */
+    uint32_t call_count;
 };
 
 struct wick_opmeta_table {

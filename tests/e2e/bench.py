@@ -38,6 +38,20 @@ def main():
     failed += check("a chart", chart.startswith("<svg") and chart.rstrip().endswith("</svg>") and chart.count("tok/s") == 12, chart[:200])
     code, out, err = run(wick, "bench", program, "-p", "4", "-d", "4", "-n", "2", "--reps", "1", "--no-limits", "--operators", "--compare", program)
     failed += check("the table", code == 0 and "prefill" in out and "against" in out and "custom_sdpa" in out, out + err)
+    code, out, err = run(wick, "bench", program, "-p", "4", "-d", "4", "--no-limits", "--layers")
+    failed += check("no record, no layers", code == 1 and "debug.generate_etrecord" in err, out + err)
+    story = source / "assets/story"
+    code, out, err = run(wick, "export", "--quiet", f"base.checkpoint={story}/consolidated.00.pth", f"base.params={story}/params.json", "model.use_kv_cache=true",
+                         "model.use_sdpa_with_kv_cache=true", "backend.xnnpack.enabled=true", "backend.xnnpack.extended_ops=true", "debug.generate_etrecord=true",
+                         f"export.output_name={work}/recorded.pte")
+    failed += check("an export with its record", code == 0, err)
+    record = json.loads((work / "recorded.etrecord.json").read_text())["methods"][0]["instructions"]
+    failed += check("layers of delegates", any(i.get("delegate") and any(c["operator"] == "aten::linear.out" and c["layer"] for c in i["calls"]) for i in record), str(record)[:300])
+    code, out, err = run(wick, "bench", work / "recorded.pte", "-p", "4", "-d", "4", "-n", "2", "--reps", "1", "--no-limits", "--layers", "--json")
+    layers = json.loads(out)[0] if code == 0 else {}
+    names = {row["name"] for row in layers.get("prefill_layers", [])}
+    failed += check("time by layer", any(name.startswith("layers.5") for name in names), str(names) + err)
+    failed += check("the same work by layer", sum(r["multiply_adds"] for r in layers["prefill_layers"]) == sum(r["multiply_adds"] for r in layers["prefill_operators"]), str(names))
     for words, code_wanted, text in ((["bench"], 2, "name one program"), (["bench", program, "-p", "x"], 2, "-p"), (["bench", program, "--reps", "0"], 2, "--reps"),
                                      (["bench", work / "missing.pte"], 1, "missing.pte"), (["bench", source / "README.md"], 1, "")):
         code, out, err = run(wick, *words)

@@ -5,8 +5,11 @@ interop.py WICK SOURCE CACHE. The original is the 19 MB wheel without PyTorch: f
 oracle_run) and skipped, status 77, where it cannot be had. Programs with llama:: operators need the whole package: with WICK_ORACLE_PYTHON, a Python
 that has executorch and torch, they are checked too, else counted as left out in the last line."""
 import array
+import json
 import os
 import pathlib
+import random
+import struct
 import subprocess
 import sys
 
@@ -113,6 +116,40 @@ def compare(ours, theirs):
     return worst / largest if worst == worst else float("inf")
 
 
+def make_adapter(path):
+    """Rank 4 at the values of the story model, Meta's names."""
+    values, header, data = random.Random(7), {}, b""
+    for layer in range(6):
+        for part, shape in (("a", (4, 128)), ("b", (64, 4))):
+            raw = struct.pack(f"<{shape[0] * shape[1]}f", *(values.uniform(-0.2, 0.2) for _ in range(shape[0] * shape[1])))
+            header[f"layers.{layer}.attention.wv.lora_{part}.weight"] = {"dtype": "F32", "shape": shape, "data_offsets": [len(data), len(data) + len(raw)]}
+            data += raw
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+def check_methods(wick, source, work, whole):
+    """A program of two methods, one with an adapter: (passed, failed)."""
+    make_adapter(work / "adapter.safetensors")
+    lora = f"{{adapter_checkpoint:{work}/adapter.safetensors,lora_rank:4,lora_alpha:8}}"
+    program, ours, theirs, counts, rows = str(work / "methods.pte"), str(work / "methods.ours"), str(work / "methods.theirs"), [0, 0], []
+    subprocess.run([wick, "export", "--quiet", *checkpoint_options(source, *MODELS[0][2:4]), *FORMS[8][3], f"multimethod.methods=[{{method_name:plain}},{{method_name:tuned,lora_config:{lora}}}]",
+                    "multimethod.share_mutable_buffers=true", "export.max_seq_length=64", "export.max_context_length=64", f"export.output_name={program}"], check=True, stdout=subprocess.DEVNULL)
+    for method in ("plain", "tuned"):
+        subprocess.run([wick, "run", program, "--method", method, "--tokens", "1,17,300,42,5,99", "--max-new-tokens", str(STEPS), "--temperature", "0", "--ignore-eos", "--logits", ours],
+                       check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([whole, str(source / "tests/interop/oracle_llm.py"), program, "1,17,300,42,5,99", str(STEPS), "--method", method, "--out", theirs], check=True, capture_output=True)
+        worst = compare(floats(ours), floats(theirs))
+        rows.append(floats(ours))
+        print(f"{'pass' if worst <= TOLERANCE['8da4w'] else 'FAIL'} method {method}: worst difference {worst:.2e} of {TOLERANCE['8da4w']:.0e} allowed")
+        counts[worst > TOLERANCE["8da4w"]] += 1
+    if compare(*rows) < 1e-2:
+        print("FAIL: both methods give the same logits")
+        counts[1] += 1
+    return counts
+
+
 def main():
     wick, source, cache = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
     oracle = small_oracle(source, cache)
@@ -146,6 +183,9 @@ def main():
         good = worst <= TOLERANCE[numbers]
         print(f"{'pass' if good else 'FAIL'} {model} {form}: worst difference {worst:.2e} of {TOLERANCE[numbers]:.0e} allowed")
         passed, failed = passed + good, failed + (not good)
+    if whole:
+        good, bad = check_methods(wick, source, work, whole)
+        passed, failed = passed + good, failed + bad
     print(f"{passed} passed, {failed} failed, {left_out} left out")
     return 1 if failed or not passed else 0
 

@@ -14,7 +14,7 @@ enum { MODELS = 2 };
 struct bench_options {
     const char *prompts, *depths, *threads, *compare, *svg;
     int64_t tokens, reps, warmup;
-    bool operators, no_limits;
+    bool operators, layers, no_limits;
 };
 
 struct bench {
@@ -122,8 +122,10 @@ static bool measure_lengths(struct bench *b, struct bench_worker *workers, struc
 static bool look_inside(struct bench *b, struct bench_worker *worker, struct bench_result *r)
 {
     int64_t prompt = r->prefill_count ? r->prefill[r->prefill_count - 1].tokens : 0;
-    if (prompt && !bench_worker_operators(worker, 0, prompt, &r->prefill_operators, &b->err)) return false;
-    if (r->decode_count && !bench_worker_operators(worker, r->decode[0].tokens, 1, &r->decode_operators, &b->err)) return false;
+    if (prompt && !bench_worker_operators(worker, 0, prompt, false, &r->prefill_operators, &b->err)) return false;
+    if (r->decode_count && !bench_worker_operators(worker, r->decode[0].tokens, 1, false, &r->decode_operators, &b->err)) return false;
+    if (b->o.layers && prompt && !bench_worker_operators(worker, 0, prompt, true, &r->prefill_layers, &b->err)) return false;
+    if (b->o.layers && r->decode_count && !bench_worker_operators(worker, r->decode[0].tokens, 1, true, &r->decode_layers, &b->err)) return false;
     return bench_worker_peak(worker, &r->peak_rss_bytes, &b->err);
 }
 
@@ -204,6 +206,7 @@ int wick_command_bench(int argc, char **argv)
         {"--threads", 0, CLI_TEXT, &o->threads, "LIST", "thread counts, as in 1,2 (default: one per performance core)"},
         {"--compare", 0, CLI_TEXT, &o->compare, "FILE", "another program, measured in turn with the first; prints ratios"},
         {"--operators", 0, CLI_FLAG, &o->operators, NULL, "time by operator, for the longest prompt and for one token"},
+        {"--layers", 0, CLI_FLAG, &o->layers, NULL, "time by layer of the model, by the record that the export wrote (debug.generate_etrecord)"},
         {"--no-limits", 0, CLI_FLAG, &o->no_limits, NULL, "do not measure what the machine can do at most"},
         {"--svg", 0, CLI_TEXT, &o->svg, "FILE", "write a chart"},
     };

@@ -6,7 +6,7 @@
 
 #include <sys/types.h>
 
-enum { BENCH_LENGTHS = 16, BENCH_THREADS = 8, BENCH_REPS = 64, BENCH_OPERATORS = 64 };
+enum { BENCH_LENGTHS = 16, BENCH_THREADS = 8, BENCH_REPS = 64, BENCH_OPERATORS = 512, BENCH_NAME = 64 };
 
 struct bench_list {
     int64_t items[BENCH_LENGTHS];
@@ -20,9 +20,9 @@ struct bench_rate {
     double samples[BENCH_REPS];
 };
 
-/* Time of one operator in one call of the program. */
+/* Time of one operator, or layer of the model, in one call of the program. */
 struct bench_operator {
-    char name[64];
+    char name[BENCH_NAME];
     uint64_t calls, nanoseconds, multiply_adds, bytes;
 };
 
@@ -41,6 +41,7 @@ struct bench_result {
     struct bench_rate prefill[BENCH_LENGTHS], decode[BENCH_LENGTHS];
     size_t prefill_count, decode_count;
     struct bench_operators prefill_operators, decode_operators; /* at the longest prompt, and at the first depth */
+    struct bench_operators prefill_layers, decode_layers; /* the same by layers, if asked for */
     double read_gb_s, int8_gmac_s, share_decode, share_prefill;
     int64_t peak_rss_bytes;
 };
@@ -57,12 +58,23 @@ bool bench_worker_start(struct bench_worker *worker, const char *model, int64_t 
 /* Seconds of a prompt of `tokens` from an empty context, or of `tokens` decoded at `depth`. */
 bool bench_worker_prefill(struct bench_worker *worker, int64_t tokens, double *seconds, wick_error *err);
 bool bench_worker_decode(struct bench_worker *worker, int64_t depth, int64_t tokens, double *seconds, wick_error *err);
-/* The last call of a prompt of `prompt` tokens at `depth`, operator by operator. */
-bool bench_worker_operators(struct bench_worker *worker, int64_t depth, int64_t prompt, struct bench_operators *operators, wick_error *err);
+/* The last call of a prompt of `prompt` tokens at `depth`, operator by operator, or layer by layer. */
+bool bench_worker_operators(struct bench_worker *worker, int64_t depth, int64_t prompt, bool by_layer, struct bench_operators *operators, wick_error *err);
 bool bench_worker_peak(struct bench_worker *worker, int64_t *bytes, wick_error *err);
 void bench_worker_stop(struct bench_worker *worker);
 /* From the start of a process of its own to the first byte it prints: a prompt of one token. */
 bool bench_first_token(const char *model, int64_t threads, double *seconds, wick_error *err);
+
+/* ---- bench_layers.c ---- */
+
+struct bench_layers {
+    char (*names)[BENCH_NAME]; /* by instruction of the method */
+    size_t count;
+};
+
+/* From the record beside the program. */
+bool bench_layers_load(struct bench_layers *layers, const char *program, wick_error *err);
+void bench_layers_free(struct bench_layers *layers);
 
 /* ---- bench_report.c ---- */
 

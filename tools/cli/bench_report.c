@@ -33,6 +33,8 @@ static json_t *result_json(const struct bench_result *r)
                              "first_token_ms", r->first_token_ms, "prefill", prefill, "decode", decode, "peak_rss_bytes", (json_int_t)r->peak_rss_bytes);
     json_object_set_new(root, "prefill_operators", operators_json(&r->prefill_operators));
     json_object_set_new(root, "decode_operators", operators_json(&r->decode_operators));
+    if (r->prefill_layers.count) json_object_set_new(root, "prefill_layers", operators_json(&r->prefill_layers));
+    if (r->decode_layers.count) json_object_set_new(root, "decode_layers", operators_json(&r->decode_layers));
     if (r->read_gb_s > 0)
         json_object_set_new(root, "limits", json_pack("{s:f,s:f,s:f,s:f}", "read_gb_s", r->read_gb_s, "int8_gmac_s", r->int8_gmac_s, "share_decode", r->share_decode,
                                                       "share_prefill", r->share_prefill));
@@ -62,12 +64,12 @@ static int by_time(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-static void print_operators(const char *title, const struct bench_operators *all)
+static void print_operators(const char *title, const char *head, const struct bench_operators *all)
 {
     struct bench_operators sorted = *all;
     if (!all->count) return;
     qsort(sorted.items, sorted.count, sizeof *sorted.items, by_time);
-    printf("  %s: %.2f ms\n    %-44s %6s %9s %6s %9s %8s\n", title, (double)all->nanoseconds * 1e-6, "operator", "calls", "ms", "share", "GMAC/s", "GB/s");
+    printf("  %s: %.2f ms\n    %-44s %6s %9s %6s %9s %8s\n", title, (double)all->nanoseconds * 1e-6, head, "calls", "ms", "share", "GMAC/s", "GB/s");
     for (size_t i = 0; i < sorted.count; i++) {
         const struct bench_operator *o = &sorted.items[i];
         double ns = o->nanoseconds ? (double)o->nanoseconds : 1;
@@ -91,9 +93,12 @@ void bench_print_table(const struct bench_result *r, bool operators)
         if (r->prefill_count) printf("; prefill of %" PRId64 " multiplies %.0f %%", r->prefill[r->prefill_count - 1].tokens, 100 * r->share_prefill);
         putchar('\n');
     }
-    if (!operators) return;
-    print_operators("operators of the last call of the longest prompt", &r->prefill_operators);
-    print_operators("operators of one decoded token", &r->decode_operators);
+    if (operators) {
+        print_operators("operators of the last call of the longest prompt", "operator", &r->prefill_operators);
+        print_operators("operators of one decoded token", "operator", &r->decode_operators);
+    }
+    print_operators("layers in the last call of the longest prompt", "layer", &r->prefill_layers);
+    print_operators("layers in one decoded token", "layer", &r->decode_layers);
 }
 
 static void print_ratios(const char *what, const struct bench_rate *a, const struct bench_rate *b, size_t count)

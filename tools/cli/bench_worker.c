@@ -1,6 +1,6 @@
 /* tools/cli/bench_worker.c - the process that measures: it opens one model and answers lines on a pipe.
  *
- * Asked "prefill N", "decode D N", "operators D N" or "peak", it answers "ok ..." or "error TEXT"; "quit" ends it. The parent alternates
+ * Asked "prefill N", "decode D N", "operators D N", "layers D N" or "peak", it answers "ok ..." or "error TEXT"; "quit" ends it. The parent alternates
  * between workers, so that what disturbs the machine disturbs all alike. */
 #include "bench.h"
 
@@ -30,6 +30,13 @@ struct worker_state {
     wick_session_info info;
     int64_t *ids; /* (context): a fixed walk through the vocabulary */
     FILE *out;
+    const char *program;
+    struct bench_layers layers; /* of the record, once they were asked for */
+};
+
+struct watch {
+    struct bench_operators *all;
+    const struct bench_layers *layers; /* NULL: by operator */
 };
 
 static void answer_error(FILE *out, const wick_error *err) { fprintf(out, "error %s\n", err->message[0] ? err->message : wick_status_text(err->status)); }
@@ -74,14 +81,16 @@ static wick_status time_decode(struct worker_state *w, int64_t depth, int64_t to
 
 static void add_node(void *user, const wick_node_report *report)
 {
-    struct bench_operators *all = user;
+    const struct watch *watch = user;
+    struct bench_operators *all = watch->all;
     struct bench_operator *entry = NULL;
+    const char *name = !watch->layers ? report->name : report->instruction < watch->layers->count ? watch->layers->names[report->instruction] : "-";
     for (size_t i = 0; i < all->count && !entry; i++)
-        if (strcmp(all->items[i].name, report->name) == 0) entry = &all->items[i];
+        if (strcmp(all->items[i].name, name) == 0) entry = &all->items[i];
     if (!entry && all->count < BENCH_OPERATORS) {
         entry = &all->items[all->count++];
         *entry = (struct bench_operator){.calls = 0};
-        snprintf(entry->name, sizeof entry->name, "%s", report->name);
+        snprintf(entry->name, sizeof entry->name, "%s", name);
     }
     all->nanoseconds += report->nanoseconds;
     all->multiply_adds += report->multiply_adds;
@@ -93,11 +102,13 @@ static void add_node(void *user, const wick_node_report *report)
     entry->bytes += report->bytes;
 }
 
-static wick_status watch_operators(struct worker_state *w, int64_t depth, int64_t tokens, struct bench_operators *all, wick_error *err)
+static wick_status watch_operators(struct worker_state *w, int64_t depth, int64_t tokens, bool by_layer, struct bench_operators *all, wick_error *err)
 {
+    struct watch watch = {all, by_layer ? &w->layers : NULL};
+    if (by_layer && !w->layers.names && !bench_layers_load(&w->layers, w->program, err)) return err->status;
     *all = (struct bench_operators){.count = 0};
     wick_status status = rewind_to(w, depth, err);
-    wick_session_watch(w->session, add_node, all);
+    wick_session_watch(w->session, add_node, &watch);
     if (status == WICK_OK) status = wick_session_feed(w->session, w->ids + depth, (size_t)tokens, err);
     wick_session_watch(w->session, NULL, NULL);
     return status;
@@ -122,13 +133,13 @@ static void answer(struct worker_state *w, const char *line)
     wick_status status = WICK_OK;
     if (sscanf(line, "prefill %" SCNd64, &tokens) == 1) status = time_prefill(w, tokens, &seconds, &err);
     else if (sscanf(line, "decode %" SCNd64 " %" SCNd64, &depth, &tokens) == 2) status = time_decode(w, depth, tokens, &seconds, &err);
-    else if (sscanf(line, "operators %" SCNd64 " %" SCNd64, &depth, &tokens) == 2) {
-        status = watch_operators(w, depth, tokens, &operators, &err);
+    else if (sscanf(line, "operators %" SCNd64 " %" SCNd64, &depth, &tokens) == 2 || sscanf(line, "layers %" SCNd64 " %" SCNd64, &depth, &tokens) == 2) {
+        status = watch_operators(w, depth, tokens, *line == 'l', &operators, &err);
         if (status == WICK_OK) answer_operators(w->out, &operators);
     }
     if (status != WICK_OK) answer_error(w->out, &err);
     else if (*line == 'p' && line[1] == 'e' && getrusage(RUSAGE_SELF, &usage) == 0) fprintf(w->out, "ok %ld\n", usage.ru_maxrss);
-    else if (*line != 'o') fprintf(w->out, "ok %.9f\n", seconds);
+    else if (*line != 'o' && *line != 'l') fprintf(w->out, "ok %.9f\n", seconds);
     fflush(w->out);
 }
 
@@ -156,7 +167,7 @@ static wick_status open_worker(struct worker_state *w, wick_model **model, const
 /* Does not return to the caller's work: the process ends here. */
 static int serve(const char *path, int64_t threads, FILE *in, FILE *out)
 {
-    struct worker_state w = {.out = out};
+    struct worker_state w = {.out = out, .program = path};
     wick_model *model = NULL;
     wick_error err = {0};
     double load = 0;
@@ -167,6 +178,7 @@ static int serve(const char *path, int64_t threads, FILE *in, FILE *out)
     fflush(out);
     while (w.ids && fgets(line, sizeof line, in) && *line != 'q') answer(&w, line);
     free(w.ids);
+    bench_layers_free(&w.layers);
     wick_session_close(w.session);
     wick_model_unref(model);
     return 0;
@@ -247,12 +259,12 @@ bool bench_worker_decode(struct bench_worker *worker, int64_t depth, int64_t tok
     return ask_seconds(worker, seconds, err);
 }
 
-bool bench_worker_operators(struct bench_worker *worker, int64_t depth, int64_t prompt, struct bench_operators *all, wick_error *err)
+bool bench_worker_operators(struct bench_worker *worker, int64_t depth, int64_t prompt, bool by_layer, struct bench_operators *all, wick_error *err)
 {
-    char line[256];
+    char line[512];
     size_t count = 0;
     *all = (struct bench_operators){.count = 0};
-    fprintf(worker->to, "operators %" PRId64 " %" PRId64 "\n", depth, prompt);
+    fprintf(worker->to, "%s %" PRId64 " %" PRId64 "\n", by_layer ? "layers" : "operators", depth, prompt);
     fflush(worker->to);
     if (!read_answer(worker, line, sizeof line, err)) return false;
     sscanf(line, "%zu %" SCNu64 " %" SCNu64 " %" SCNu64, &count, &all->nanoseconds, &all->multiply_adds, &all->bytes);
