@@ -101,6 +101,26 @@ static int bound_tokens(const struct wick_config *config)
     return wick_config_bool(config, WICK_KEY_MODEL_USE_KV_CACHE) ? 1 : most;
 }
 
+/* A head of its own beside a flag that says it is the embedding: the file is believed, and the reader told, unless both are the same. */
+static void compare_head(struct job *job)
+{
+    enum { ROWS = 4 };
+    const struct wick_hparams *h = &job->model.hparams;
+    struct wick_source *head, *table;
+    wick_error ignored;
+    if (!h->tied_embeddings || !wick_weights_has(&job->weights, -1, "output.weight")) return;
+    if (wick_weights_find(&job->weights, -1, "output.weight", h->vocab_size, h->dim, &head, &ignored) != WICK_OK) return;
+    if (wick_weights_find(&job->weights, -1, "tok_embeddings.weight", h->vocab_size, h->dim, &table, &ignored) != WICK_OK || h->vocab_size < ROWS) return;
+    float *rows = wick_arena_array(&job->arena, 2 * ROWS * (size_t)h->dim, sizeof(float), 64);
+    bool same = rows && head->rows && table->rows;
+    for (size_t at = 0; same && at < 2; at++) {
+        size_t first = at ? (size_t)h->vocab_size - ROWS : 0, bytes = ROWS * (size_t)h->dim * sizeof(float);
+        if (head->rows(head, first, ROWS, rows, &ignored) != WICK_OK || table->rows(table, first, ROWS, rows + ROWS * h->dim, &ignored) != WICK_OK) return;
+        same = memcmp(rows, rows + ROWS * h->dim, bytes) == 0;
+    }
+    if (!same) wick_log_line(&job->log, WICK_LOG_WARN, "the model's description says that the head is the embedding (tie_word_embeddings), but the checkpoint has a head of its own, which is used");
+}
+
 static wick_status build_graph(struct job *job, struct wick_method *method, wick_error *err)
 {
     const struct wick_config *c = &job->config;
@@ -246,6 +266,7 @@ static wick_status run_stages(struct job *job, wick_export_summary *summary, wic
     if (wick_config_text(&job->config, WICK_KEY_WICK_CHECKPOINT_DTYPE))
         job->weights.rounding = wick_config_is(&job->config, WICK_KEY_WICK_CHECKPOINT_DTYPE, "bf16") ? WICK_DTYPE_BF16 : wick_config_is(&job->config, WICK_KEY_WICK_CHECKPOINT_DTYPE, "fp16") ? WICK_DTYPE_F16 : -1;
     WICK_TRY(wick_rotations_init(&job->rotations, &job->config, &job->model.hparams, &job->arena, err));
+    compare_head(job);
     WICK_TRY(wick_methods_init(&job->methods, &job->config, job->tables->ops, &job->arena, err));
     for (uint32_t i = 0; i < job->methods.count; i++) WICK_TRY(make_method(job, &job->methods.list[i], &quantized, err));
     report_delegation(job);
