@@ -85,9 +85,10 @@ enum wick_layer_kind wick_hparams_layer_kind(const struct wick_hparams *h, int l
 /* The kind of a name in layer_types: anything unknown is attention, as the original has it. */
 enum wick_layer_kind wick_layer_kind_of(const char *name);
 const char *wick_layer_kind_name(enum wick_layer_kind kind);
-/* Of config.json (a jansson object) and of GGUF: what concerns experts and layers that are not attention. */
+/* Of config.json (a jansson object) and of GGUF: what concerns experts and layers that are not attention; and those that are. */
 struct json_t;
 wick_status wick_hparams_hf_mixers(struct wick_hparams *h, const char *path, const struct json_t *root, wick_error *err);
+wick_status wick_hparams_hf_attention(struct wick_hparams *h, const char *path, const struct json_t *root, wick_error *err);
 wick_status wick_hparams_gguf_mixers(struct wick_hparams *h, const struct wick_checkpoint *ckpt, wick_error *err);
 /* Of it: what concerns mixtures of experts and layers that are not attention. */
 wick_status wick_hparams_finish_mixers(struct wick_hparams *h, wick_error *err);

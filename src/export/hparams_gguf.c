@@ -34,6 +34,12 @@ wick_status wick_hparams_load_gguf(struct wick_hparams *h, const struct wick_che
         snprintf(key, sizeof key, "%.*s.%s", n, arch.data, ints[i].name);
         (void)wick_checkpoint_meta_int(ckpt, key, ints[i].to, NULL);
     }
+    int64_t window = 0;
+    snprintf(key, sizeof key, "%.*s.attention.sliding_window", n, arch.data);
+    if (wick_checkpoint_meta_int(ckpt, key, &window, NULL) == WICK_OK && window > 0 && window <= INT32_MAX)
+        for (int i = 0; i < WICK_LAYERS_MAX; i++)
+            if (h->layer_windows[i]) h->layer_windows[i] = (int32_t)window; /* the family says which layers slide */
+    h->rms_norm_add_unit_offset = false; /* such files have it in the weights */
     snprintf(key, sizeof key, "%.*s.attention.layer_norm_rms_epsilon", n, arch.data);
     (void)wick_checkpoint_meta_float(ckpt, key, &h->norm_eps, NULL);
     snprintf(key, sizeof key, "%.*s.rope.freq_base", n, arch.data);

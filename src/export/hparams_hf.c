@@ -50,6 +50,8 @@ static wick_status read_rope_scaling(struct wick_hparams *h, const char *path, c
     } kinds[] = {{"default", WICK_ROPE_PLAIN}, {"llama3", WICK_ROPE_LLAMA3}, {"linear", WICK_ROPE_LINEAR}, {"dynamic", WICK_ROPE_DYNAMIC},
                  {"yarn", WICK_ROPE_YARN}, {"longrope", WICK_ROPE_LONG}, {"su", WICK_ROPE_LONG}};
     if (!json_is_object(rope)) return WICK_OK;
+    /* One object a kind of layer: that of layers that see all; the others' base is hparams_hf_attention.c's. */
+    if (json_is_object(json_object_get(rope, "full_attention"))) rope = json_object_get(rope, "full_attention");
     h->rope_theta = real_of(rope, "rope_theta", h->rope_theta);
     h->partial_rotary_factor = real_of(rope, "partial_rotary_factor", h->partial_rotary_factor);
     const json_t *type = json_object_get(rope, "rope_type");
@@ -87,6 +89,7 @@ wick_status wick_hparams_load_hf(struct wick_hparams *h, const char *path, wick_
         h->rope_factor_count = h->rope_long_count = 0;
         h->tied_embeddings = json_is_true(json_object_get(root, "tie_word_embeddings")) || json_is_true(json_object_get(whole, "tie_word_embeddings"));
         status = wick_hparams_hf_mixers(h, path, root, err);
+        if (status == WICK_OK) status = wick_hparams_hf_attention(h, path, root, err);
         if (status == WICK_OK) status = read_rope_scaling(h, path, json_object_get(root, "rope_scaling"), err);
         if (status == WICK_OK) status = read_rope_scaling(h, path, json_object_get(root, "rope_parameters"), err);
         if (json_is_true(json_object_get(root, "attention_bias"))) h->attention_qkv_bias = h->attention_output_bias = true;

@@ -77,6 +77,38 @@ def phi():
     yield Case("phi_3_mini", HALVES, None, {"model_type": "phi3"}, rewrite=joined)
 
 
+def gemma():
+    base = {**HALVES, "n_layers": 6, "n_kv_heads": 1, "head_dim": 32, "norm_eps": 1e-6, "rope_theta": 1e6, "local_theta": 1e4, "use_qk_norm": True,
+            "qk_norm_before_rope": True, "rms_norm_add_unit_offset": True, "act_fn": "gelu_approx", "sandwich": True, "embedding_scale": 8.0, "tied": True,
+            "windows": [8] * 5 + [0], "query_scale": 24 ** -0.5,
+            "extra_weights": lambda layer: {"post_attention_norm.weight": (64,), "post_ffn_norm.weight": (64,)}}
+    text = {"model_type": "gemma3_text", "hidden_activation": "gelu_pytorch_tanh", "sliding_window": 8, "rope_local_base_freq": 1e4, "query_pre_attn_scalar": 24,
+            "attn_logit_softcapping": None, "final_logit_softcapping": None}
+    ring = {"prompt": 25, "chunk": 9}
+    yield Case("gemma3", base, None, text, **ring)
+    yield Case("gemma3, linear rope, layer types", {**base, "windows": [8, 0, 8, 0, 0, 8], "rope": ("linear", 8.0)}, None,
+               {**text, "rope_scaling": {"rope_type": "linear", "factor": 8.0}, "layer_types": [f"{k}_attention" for k in ("sliding", "full", "sliding", "full", "full", "sliding")]},
+               **ring)
+    nested = {"full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 1e6}, "sliding_attention": {"rope_type": "default", "rope_theta": 1e4}}
+    yield Case("gemma3, capped logits, nested rope", {**base, "rope": ("linear", 8.0), "logit_cap": 30.0}, None,
+               {**{k: v for k, v in text.items() if k != "rope_local_base_freq"}, "rope_theta": None, "rope_parameters": nested, "final_logit_softcapping": 30.0}, **ring)
+
+
+def smollm3():
+    base = {"n_layers": 5, "norm_eps": 1e-6, "rope_theta": 5e6, "tied": True}
+    yield Case("smollm3", {**base, "no_rope": (3,)}, None, {"model_type": "smollm3", "no_rope_layers": [1, 1, 1, 0, 1], "use_sliding_window": False, "sliding_window": None})
+    yield Case("smollm3, interval", {**base, "no_rope": (1, 3)}, None, {"model_type": "smollm3", "no_rope_layer_interval": 2})
+
+
+def windows():
+    """Sliding windows as other models' configurations say them."""
+    ring = {"prompt": 25, "chunk": 9}
+    yield Case("phi_3_mini, window", {**HALVES, "windows": [8, 8]}, None, {"model_type": "phi3", "sliding_window": 8}, rewrite=joined, **ring)
+    qwen = {**HALVES, "norm_eps": 1e-6, "rope_theta": 1e6, "attention_qkv_bias": True, "tied": True}
+    yield Case("qwen2_5, window not used", qwen, None, {"model_type": "qwen2", "sliding_window": 8, "use_sliding_window": False, "max_window_layers": 1}, **ring)
+    yield Case("qwen2_5, window", {**qwen, "windows": [0, 8]}, None, {"model_type": "qwen2", "sliding_window": 8, "use_sliding_window": True, "max_window_layers": 1}, **ring)
+
+
 def variants():
     """What the original's params.json and configuration have beyond the families."""
     norms = {"use_qk_norm": True}
@@ -106,7 +138,7 @@ def variants():
                kept_ids=(None, odd))
 
 
-FILES = [llama, variants, qwen, phi, hybrid]
+FILES = [llama, variants, qwen, phi, gemma, smollm3, windows, hybrid]
 
 
 def cases():

@@ -37,6 +37,7 @@ static void defaults(const char *model_class, struct wick_hparams *h)
     h->norm_eps = 1e-5;
     h->rope_theta = 10000;
     h->use_hf_rope = true;
+    for (int i = 0; i < WICK_LAYERS_MAX; i++) h->layer_windows[i] = INT32_MAX; /* a window that the file gives is every layer's */
     if (strcmp(model_class, "phi_3_mini") != 0) {
         phi_4_mini(h);
         return;
