@@ -1,5 +1,6 @@
-/* export/partition.c - cutting the graph: each run of neighbouring calls that a backend claims becomes one delegate call. A run is
- * convex as it stands (nothing else runs between its calls), so cutting never makes a cycle. Next: decompose.c. */
+/* export/partition.c - cutting the graph: each run of neighbouring calls that a backend claims becomes one delegate call. Claimed calls that wait for
+ * nothing in between are moved up to a run first. A run is convex (nothing else runs between its calls), so cutting never makes a cycle. Next:
+ * decompose.c. */
 #include "export/stages.h"
 
 #include <stdlib.h>
@@ -105,22 +106,84 @@ static wick_status cut_run(struct cut *c, const struct wick_lowering *lowering, 
     return c->p.output_count ? replace(c, lowering, err) : WICK_OK;
 }
 
+/* ---- gathering ---- */
+
+enum { HELD_MAX = 48 }; /* calls that others move past */
+
+struct gather {
+    bool *made; /* by value: by a call that is held back */
+    struct wick_graph_node held[HELD_MAX];
+    uint32_t count;
+};
+
+static void drop_dead(struct wick_graph *g)
+{
+    uint32_t kept = 0;
+    for (uint32_t n = 0; n < g->node_count; n++)
+        if (!g->nodes[n].dead) g->nodes[kept++] = g->nodes[n];
+    g->node_count = kept;
+}
+
+static bool waits_for(const struct gather *x, const struct wick_graph *g, uint32_t id)
+{
+    const struct wick_value *v = &g->values[id];
+    if (x->made[id]) return true;
+    for (uint32_t i = 0; v->tag >= WICK_TAG_INT_LIST && i < v->as.list.count; i++)
+        if (v->as.list.indices[i] >= 0 && x->made[v->as.list.indices[i]]) return true;
+    return false;
+}
+
+static bool waits(const struct gather *x, const struct wick_graph *g, const struct wick_graph_node *node)
+{
+    for (uint32_t k = 0; k < node->n_inputs; k++)
+        if (waits_for(x, g, node->ids[k])) return true;
+    return false;
+}
+
+/* Nothing moves past a call that changes what it is given. */
+static bool changes_inputs(const struct wick_graph_node *node) { return node->op && (strchr(node->op->signature, 'M') || node->count == node->n_inputs); }
+
+/* The run that begins at `first`: its end, once claimed calls behind it that do not wait for those between have moved up. */
+static uint32_t gather_run(struct gather *x, struct wick_graph *g, uint32_t first, const struct wick_lowering *lowering,
+                           const struct wick_lowering_options *options)
+{
+    uint32_t end = first;
+    x->count = 0;
+    for (uint32_t n = first; n < g->node_count && x->count < HELD_MAX; n++) {
+        const struct wick_graph_node node = g->nodes[n];
+        if (changes_inputs(&node)) break;
+        if (node.op && lowering->claims(g, &node, options) && !waits(x, g, &node)) {
+            g->nodes[end++] = node;
+            continue;
+        }
+        for (uint32_t k = node.n_inputs; k < node.count; k++) x->made[node.ids[k]] = true;
+        x->held[x->count++] = node;
+    }
+    for (uint32_t i = 0; i < x->count; i++)
+        for (uint32_t k = x->held[i].n_inputs; k < x->held[i].count; k++) x->made[x->held[i].ids[k]] = false;
+    memcpy(g->nodes + end, x->held, x->count * sizeof *x->held);
+    return end;
+}
+
 wick_status wick_stage_partition(struct wick_graph *g, const struct wick_lowering *lowering, const struct wick_lowering_options *options, wick_error *err)
 {
     size_t n = g->value_count;
     struct cut c = {.g = g, .inputs = malloc(n * 4 + 1), .outputs = malloc(n * 4 + 1)};
     uint32_t *last_use = malloc(n * sizeof *last_use + 1);
-    wick_status status = c.inputs && c.outputs && last_use ? WICK_OK : wick_fail_oom(err, n * 12, "partition");
-    if (status == WICK_OK) find_last_uses(g, last_use);
+    struct gather *x = calloc(1, sizeof *x);
+    if (x) x->made = calloc(n + 1, sizeof *x->made);
+    wick_status status = c.inputs && c.outputs && last_use && x && x->made ? WICK_OK : wick_fail_oom(err, n * 13, "partition");
+    if (status == WICK_OK) drop_dead(g);
     for (uint32_t i = 0; status == WICK_OK && i < g->node_count; i++) {
-        if (g->nodes[i].dead || !g->nodes[i].op || !lowering->claims(g, &g->nodes[i], options)) continue;
-        uint32_t end = i + 1;
-        while (end < g->node_count && (g->nodes[end].dead || (g->nodes[end].op && lowering->claims(g, &g->nodes[end], options)))) end++;
+        if (!g->nodes[i].op || !lowering->claims(g, &g->nodes[i], options)) continue;
         c.p.first = i;
-        c.p.last = end;
+        c.p.last = gather_run(x, g, i, lowering, options);
+        if (c.p.last == i) continue;
+        find_last_uses(g, last_use);
         status = cut_run(&c, lowering, last_use, err);
-        i = end - 1;
+        drop_dead(g);
     }
-    free(c.inputs), free(c.outputs), free(last_use);
+    if (x) free(x->made);
+    free(c.inputs), free(c.outputs), free(last_use), free(x);
     return status;
 }
