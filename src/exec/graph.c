@@ -2,6 +2,7 @@
 #include "exec/graph.h"
 
 #include "exec/build.h"
+#include "runtime/program.h"
 
 /* A move joins two names for good, so both must be of one kind: what was inferred and prepared for one then holds for
  * the other. */
@@ -56,6 +57,8 @@ static wick_status bind_stages(struct wick_build *build)
     return wick_build_memory(build);
 }
 
+static void copied(void *user, const void *data, size_t size) { wick_program_release(user, data, size); }
+
 wick_status wick_exec_graph_bind(struct wick_exec_graph **out, const struct wick_method *method, const struct wick_exec_graph_options *options,
                             struct wick_arena *arena, struct wick_arena *temp, wick_error *err)
 {
@@ -72,7 +75,7 @@ wick_status wick_exec_graph_bind(struct wick_exec_graph **out, const struct wick
         .options = options,
         .arena = arena,
         .temp = temp,
-        .bind = {options->ukernels, arena, options->pool, options->numerics, options->log ? options->log : &silent, err},
+        .bind = {options->ukernels, arena, options->pool, options->numerics, options->log ? options->log : &silent, err, copied, (void *)(uintptr_t)method->program},
         .err = err,
     };
     wick_status status = bind_stages(&build);

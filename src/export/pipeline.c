@@ -21,8 +21,8 @@ struct job {
     const struct wick_export_tables *tables;
     struct wick_log log;
     struct wick_config config;
-    struct wick_recognized model;  /* checkpoint, family, hyper-parameters */
-    struct wick_arena arena;       /* sources and descriptions */
+    struct wick_recognized model; /* checkpoint, family, hyper-parameters */
+    struct wick_arena arena;      /* sources and descriptions */
     struct wick_weights weights;
     struct wick_rotations rotations;
     struct wick_methods methods;
@@ -32,7 +32,10 @@ struct job {
     char path[1024];
 };
 
-static bool wants(const struct job *job, const char *stage) { return job->options->dump && job->options->dump_after && strcmp(job->options->dump_after, stage) == 0; }
+static bool wants(const struct job *job, const char *stage)
+{
+    return job->options->dump && job->options->dump_after && strcmp(job->options->dump_after, stage) == 0;
+}
 
 static void say_lines(wick_log_fn say, void *user, const struct wick_buf *text)
 {
@@ -110,15 +113,20 @@ static void compare_head(struct job *job)
     wick_error ignored;
     if (!h->tied_embeddings || !wick_weights_has(&job->weights, -1, "output.weight")) return;
     if (wick_weights_find(&job->weights, -1, "output.weight", h->vocab_size, h->dim, &head, &ignored) != WICK_OK) return;
-    if (wick_weights_find(&job->weights, -1, "tok_embeddings.weight", h->vocab_size, h->dim, &table, &ignored) != WICK_OK || h->vocab_size < ROWS) return;
+    if (wick_weights_find(&job->weights, -1, "tok_embeddings.weight", h->vocab_size, h->dim, &table, &ignored) != WICK_OK || h->vocab_size < ROWS)
+        return;
     float *rows = wick_arena_array(&job->arena, 2 * ROWS * (size_t)h->dim, sizeof(float), 64);
     bool same = rows && head->rows && table->rows;
     for (size_t at = 0; same && at < 2; at++) {
         size_t first = at ? (size_t)h->vocab_size - ROWS : 0, bytes = ROWS * (size_t)h->dim * sizeof(float);
-        if (head->rows(head, first, ROWS, rows, &ignored) != WICK_OK || table->rows(table, first, ROWS, rows + ROWS * h->dim, &ignored) != WICK_OK) return;
+        if (head->rows(head, first, ROWS, rows, &ignored) != WICK_OK || table->rows(table, first, ROWS, rows + ROWS * h->dim, &ignored) != WICK_OK)
+            return;
         same = memcmp(rows, rows + ROWS * h->dim, bytes) == 0;
     }
-    if (!same) wick_log_line(&job->log, WICK_LOG_WARN, "the model's description says that the head is the embedding (tie_word_embeddings), but the checkpoint has a head of its own, which is used");
+    if (!same)
+        wick_log_line(&job->log, WICK_LOG_WARN,
+                      "the model's description says that the head is the embedding (tie_word_embeddings), but the checkpoint has a head of its own, "
+                      "which is used");
 }
 
 static wick_status build_graph(struct job *job, struct wick_method *method, wick_error *err)
@@ -126,12 +134,16 @@ static wick_status build_graph(struct job *job, struct wick_method *method, wick
     const struct wick_config *c = &job->config;
     const struct wick_family *family = job->model.family;
     bool cache = wick_config_bool(c, WICK_KEY_MODEL_USE_KV_CACHE);
-    struct wick_model_build build = {.hparams = &job->model.hparams, .weights = &job->weights, .tokens = bound_tokens(c),
-                                     .context = (int)wick_config_int(c, WICK_KEY_EXPORT_MAX_CONTEXT_LENGTH), .kv_cache = cache,
+    struct wick_model_build build = {.hparams = &job->model.hparams,
+                                     .weights = &job->weights,
+                                     .tokens = bound_tokens(c),
+                                     .context = (int)wick_config_int(c, WICK_KEY_EXPORT_MAX_CONTEXT_LENGTH),
+                                     .kv_cache = cache,
                                      .custom_sdpa = cache && wick_config_bool(c, WICK_KEY_MODEL_USE_SDPA_WITH_KV_CACHE),
                                      .full_logits = wick_config_bool(c, WICK_KEY_DEBUG_GENERATE_FULL_LOGITS),
                                      .moe_quantized = wick_config_bool(c, WICK_KEY_MODEL_USE_MOE_QUANTIZED_OP),
-                                     .moe_group = (int)wick_config_int(c, WICK_KEY_QUANTIZATION_GROUP_SIZE), .err = err};
+                                     .moe_group = (int)wick_config_int(c, WICK_KEY_QUANTIZATION_GROUP_SIZE),
+                                     .err = err};
     wick_model_build_numbers(&build, c);
     WICK_TRY(wick_model_build_options(&build, c, &job->arena, err));
     build.rotations = &job->rotations;
@@ -171,15 +183,47 @@ static wick_status lower(const struct job *job, struct wick_graph *g, wick_error
 
 static wick_status output_path(struct job *job, wick_error *err)
 {
-    const char *folder = wick_config_text(&job->config, WICK_KEY_EXPORT_OUTPUT_DIR), *name = wick_config_text(&job->config, WICK_KEY_EXPORT_OUTPUT_NAME);
+    const char *folder = wick_config_text(&job->config, WICK_KEY_EXPORT_OUTPUT_DIR),
+               *name = wick_config_text(&job->config, WICK_KEY_EXPORT_OUTPUT_NAME);
     if (!name) name = wick_config_text(&job->config, WICK_KEY_BASE_MODEL_CLASS);
     struct wick_str text = wick_str_of(name);
     bool verbatim = wick_str_ends(text, WICK_STR(".pte"));
     /* The original marks half-precision programs that nobody named. */
-    const char *mark = !wick_config_text(&job->config, WICK_KEY_EXPORT_OUTPUT_NAME) && wick_config_is(&job->config, WICK_KEY_MODEL_DTYPE_OVERRIDE, "fp16") ? "_h" : "";
-    int size = verbatim ? snprintf(job->path, sizeof job->path, "%s", name) : snprintf(job->path, sizeof job->path, "%s/%s%s.pte", folder, name, mark);
+    const char *mark =
+        !wick_config_text(&job->config, WICK_KEY_EXPORT_OUTPUT_NAME) && wick_config_is(&job->config, WICK_KEY_MODEL_DTYPE_OVERRIDE, "fp16") ? "_h"
+                                                                                                                                            : "";
+    int size =
+        verbatim ? snprintf(job->path, sizeof job->path, "%s", name) : snprintf(job->path, sizeof job->path, "%s/%s%s.pte", folder, name, mark);
     if (size < 0 || (size_t)size >= sizeof job->path) return wick_fail(err, WICK_INVALID_CONFIG, "export.output_name: path too long");
     return verbatim || strcmp(folder, ".") == 0 ? WICK_OK : wick_make_folder(folder, err);
+}
+
+/* Bytes of the tables of embeddings less the rows that the tokens of a call touch, a page each: what a run never reads of a program. */
+static uint64_t unread_bytes(const struct wick_graph *g, uint64_t tokens)
+{
+    uint64_t bytes = 0;
+    for (uint32_t n = 0; n < g->node_count; n++) {
+        const struct wick_graph_node *node = &g->nodes[n];
+        if (node->dead || !node->op || !strstr(node->op->name, "::embedding")) continue;
+        for (uint32_t k = 0; k < 2; k++) { /* values, and the scales of quantized ones */
+            if (g->values[node->ids[k]].tag != WICK_TAG_TENSOR || g->info[node->ids[k]].origin != WICK_ORIGIN_CONSTANT) continue;
+            uint64_t all = wick_shape_nbytes(wick_graph_shape(g, node->ids[k])), touched = tokens * 4096;
+            bytes += all > touched ? all - touched : 0;
+        }
+    }
+    return bytes;
+}
+
+/* Of a run whose prompt is as long as a call takes: weights are packed piece by piece and their pages given back, so that one copy is there; rows of
+ * payloads and of quantized linears take about as much again as the activations that the file plans; the rest is the library's own. docs/export.md.
+ */
+static uint64_t predicted_peak(const struct job *job, const struct wick_description *d, const wick_export_summary *s)
+{
+    enum { LIBRARY = 4800000 };
+    bool rows = count_delegates(job) || s->quantized_linears;
+    uint64_t weights = d->segment_bytes, unread = unread_bytes(&job->methods.list[0].graph, (uint64_t)bound_tokens(&job->config));
+    for (int i = 0; i < WICK_EXTERNAL_FILES; i++) weights += d->external->files[i].bytes;
+    return (weights > unread ? weights - unread : 0) + s->planned_bytes + (rows ? s->planned_bytes - s->state_bytes : 0) + LIBRARY;
 }
 
 static void summarize(const struct job *job, const struct wick_description *d, const struct wick_quantize_report *quantized, uint64_t file_bytes,
@@ -194,11 +238,10 @@ static void summarize(const struct job *job, const struct wick_description *d, c
         s->planned_bytes = WICK_MAX(s->planned_bytes, plan->bytes + plan->apart_bytes);
         s->state_bytes = WICK_MAX(s->state_bytes, plan->state_bytes);
     }
-    /* Weights are packed once and their pages given back; 32 MB covers the library and its scratch. */
-    s->predicted_peak_bytes = d->segment_bytes + s->planned_bytes + (32u << 20);
     s->linears = quantized->linears;
     s->quantized_linears = quantized->quantized;
     s->quantized_embeddings = quantized->embeddings;
+    s->predicted_peak_bytes = predicted_peak(job, d, s);
     s->delegates = count_delegates(job);
     s->calls = d->call_count;
 }
@@ -217,9 +260,12 @@ static wick_status write_program(struct job *job, const struct wick_quantize_rep
     WICK_TRY(wick_emit(&description, job->path, &how, &file_bytes, err));
     summarize(job, &description, quantized, file_bytes, summary);
     for (int i = 0; i < WICK_EXTERNAL_FILES; i++)
-        if (external.files[i].count) wick_log_line(&job->log, WICK_LOG_INFO, "data file %s: %u weights, %llu bytes", external.files[i].path, external.files[i].count, (unsigned long long)external.files[i].bytes);
+        if (external.files[i].count)
+            wick_log_line(&job->log, WICK_LOG_INFO, "data file %s: %u weights, %llu bytes", external.files[i].path, external.files[i].count,
+                          (unsigned long long)external.files[i].bytes);
     if (wick_config_bool(&job->config, WICK_KEY_DEBUG_GENERATE_ETRECORD)) WICK_TRY(wick_record_write(&job->methods, job->path, err));
-    WICK_TRY(wick_sidecar_write(&job->config, job->model.checkpoint, job->path, summary->tokenizer_path, sizeof summary->tokenizer_path, &job->log, err));
+    WICK_TRY(
+        wick_sidecar_write(&job->config, job->model.checkpoint, job->path, summary->tokenizer_path, sizeof summary->tokenizer_path, &job->log, err));
     wick_ids_compare(&job->config, summary->tokenizer_path, job->model.hparams.vocab_size, &job->log);
     return WICK_OK;
 }
@@ -238,7 +284,8 @@ static wick_status make_method(struct job *job, struct wick_method *method, stru
     dump_graph(job, method, "graph");
     WICK_TRY(wick_stage_quantize(g, &job->config, quantized, err));
     if (quantized->left_name)
-        wick_log_line(&job->log, WICK_LOG_WARN, "%s stays float: its columns do not divide into groups (%u of %u linears quantized)", quantized->left_name, quantized->quantized, quantized->linears);
+        wick_log_line(&job->log, WICK_LOG_WARN, "%s stays float: its columns do not divide into groups (%u of %u linears quantized)",
+                      quantized->left_name, quantized->quantized, quantized->linears);
     dump_graph(job, method, "quantize");
     wick_delegation_before(&job->delegation, g);
     WICK_TRY(lower(job, g, err));
@@ -264,18 +311,22 @@ static wick_status run_stages(struct job *job, wick_export_summary *summary, wic
     WICK_TRY(wick_recognize(&job->model, &job->config, job->tables->families, err));
     WICK_TRY(wick_weights_init(&job->weights, &job->arena, job->model.checkpoint, &job->model.hparams, err));
     if (wick_config_text(&job->config, WICK_KEY_WICK_CHECKPOINT_DTYPE))
-        job->weights.rounding = wick_config_is(&job->config, WICK_KEY_WICK_CHECKPOINT_DTYPE, "bf16") ? WICK_DTYPE_BF16 : wick_config_is(&job->config, WICK_KEY_WICK_CHECKPOINT_DTYPE, "fp16") ? WICK_DTYPE_F16 : -1;
+        job->weights.rounding = wick_config_is(&job->config, WICK_KEY_WICK_CHECKPOINT_DTYPE, "bf16")   ? WICK_DTYPE_BF16
+                                : wick_config_is(&job->config, WICK_KEY_WICK_CHECKPOINT_DTYPE, "fp16") ? WICK_DTYPE_F16
+                                                                                                       : -1;
     WICK_TRY(wick_rotations_init(&job->rotations, &job->config, &job->model.hparams, &job->arena, err));
     compare_head(job);
     WICK_TRY(wick_methods_init(&job->methods, &job->config, job->tables->ops, &job->arena, err));
     for (uint32_t i = 0; i < job->methods.count; i++) WICK_TRY(make_method(job, &job->methods.list[i], &quantized, err));
     report_delegation(job);
     const struct wick_method *first = &job->methods.list[0];
-    if (wick_config_bool(&job->config, WICK_KEY_DEBUG_PROFILE_MEMORY)) WICK_TRY(wick_memory_trace_write(&first->graph, &first->plan, "memory_profile.json", err));
+    if (wick_config_bool(&job->config, WICK_KEY_DEBUG_PROFILE_MEMORY))
+        WICK_TRY(wick_memory_trace_write(&first->graph, &first->plan, "memory_profile.json", err));
     return write_program(job, &quantized, summary, err);
 }
 
-wick_status wick_pipeline_run(const wick_export_options *options, const struct wick_export_tables *tables, wick_export_summary *summary, wick_error *err)
+wick_status wick_pipeline_run(const wick_export_options *options, const struct wick_export_tables *tables, wick_export_summary *summary,
+                              wick_error *err)
 {
     uint64_t begin = wick_now_ns();
     struct job job = {.options = options, .tables = tables, .log = {options->log, options->log_user, options->log_level}};

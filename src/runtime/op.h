@@ -22,7 +22,15 @@ struct wick_bind {
     enum wick_numerics_mode numerics;
     const struct wick_log *log;
     wick_error *err;
+    /* Says that constant bytes have been copied into a packed form: pages of a mapped program may go. NULL allowed. */
+    void (*copied)(void *user, const void *data, size_t size);
+    void *user;
 };
+
+static inline void wick_bind_copied(const struct wick_bind *bind, const void *data, size_t size)
+{
+    if (bind && bind->copied) bind->copied(bind->user, data, size);
+}
 
 /* What a call may use while it runs. */
 struct wick_run {

@@ -109,7 +109,7 @@ static int parse(struct export_options *o, const struct export_arguments *argume
         {"--config-name", 0, CLI_TEXT, &o->config_name, "NAME", "the YAML's name without .yaml"},
         {"-cp", 0, CLI_TEXT, &o->config_path, "FOLDER", "the same as --config-path"},
         {"-cn", 0, CLI_TEXT, &o->config_name, "NAME", "the same as --config-name"},
-        {"--dump-after", 0, CLI_TEXT, &o->dump_after, "STAGE", "print the config or the graph after: config graph quantize partition decompose views"},
+        {"--dump-after", 0, CLI_TEXT, &o->dump_after, "STAGE", "print the config or the graph after: config graph quantize partition decompose views schedule"},
     };
     size_t count = 0;
     while (options[count].name) count++;

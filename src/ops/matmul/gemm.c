@@ -9,8 +9,8 @@ struct job {
     const struct wick_gemm_weights *weights;
     const struct wick_gemm_call *call;
     void *packed;
-    size_t n, columns; /* columns a task, a multiple of nr */
-    size_t rows;       /* rows a task */
+    size_t first, n, columns; /* columns [first, n); a task: a multiple of nr */
+    size_t rows;              /* rows a task */
     size_t tasks_across;
 };
 
@@ -25,7 +25,7 @@ static size_t columns_a_task(size_t n, size_t nr, size_t work, unsigned threads)
 static void pack_task(void *user, size_t index, unsigned thread)
 {
     const struct job *job = user;
-    size_t begin = index * job->columns;
+    size_t begin = job->first + index * job->columns;
     (void)thread;
     /* Blocks are of equal size, so that a task's begin where they would in the whole. */
     job->gemm->pack(job->weights, begin, WICK_MIN(begin + job->columns, job->n), job->packed);
@@ -37,6 +37,19 @@ void wick_gemm_pack(const struct wick_gemm *gemm, const struct wick_gemm_weights
     if (job.n == 0) return;
     job.columns = columns_a_task(job.n, gemm->nr, weights->k, wick_pool_threads(pool));
     wick_pool_run(pool, (job.n + job.columns - 1) / job.columns, pack_task, &job);
+}
+
+void wick_gemm_pack_constant(const struct wick_gemm *gemm, const struct wick_gemm_weights *weights, size_t element, void *packed,
+                             const struct wick_bind *bind)
+{
+    enum { PIECE = 4 << 20 };
+    size_t row = weights->k * element, step = WICK_MAX(PIECE / (row + 1) / gemm->nr, (size_t)1) * gemm->nr;
+    for (size_t n = 0; n < weights->n; n += step) {
+        struct job job = {.gemm = gemm, .weights = weights, .packed = packed, .first = n, .n = WICK_MIN(n + step, weights->n)};
+        job.columns = columns_a_task(job.n - n, gemm->nr, weights->k, wick_pool_threads(bind->pool));
+        wick_pool_run(bind->pool, (job.n - n + job.columns - 1) / job.columns, pack_task, &job);
+        wick_bind_copied(bind, (const char *)weights->w + n * row, (job.n - n) * row);
+    }
 }
 
 static void run_task(void *user, size_t index, unsigned thread)

@@ -43,7 +43,7 @@ static wick_status prepare_linear(const struct wick_args *args, struct wick_bind
         weights.bias = bias_as_f32(bias, weights.n, bind->arena);
         if (!weights.bias) return wick_fail_oom(bind->err, weights.n * sizeof(float), "a bias");
     }
-    wick_gemm_pack(gemm, &weights, linear->packed, bind->pool);
+    wick_gemm_pack_constant(gemm, &weights, wick_dtype_size(weight->shape.dtype), linear->packed, bind);
     *state = linear;
     return WICK_OK;
 }

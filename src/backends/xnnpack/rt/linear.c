@@ -16,19 +16,28 @@ struct packing {
     const struct wick_gemm *gemm;
     const struct wick_gemm_weights *w;
     void *packed;
+    size_t first; /* block */
 };
 
 static void pack_blocks(void *user, size_t begin, size_t end, unsigned thread)
 {
     (void)thread;
     const struct packing *p = user;
-    p->gemm->pack(p->w, begin * p->gemm->nr, WICK_MIN(end * p->gemm->nr, p->w->n), p->packed);
+    p->gemm->pack(p->w, (p->first + begin) * p->gemm->nr, WICK_MIN((p->first + end) * p->gemm->nr, p->w->n), p->packed);
 }
 
-void wick_xnn_pack(const struct wick_gemm *gemm, const struct wick_gemm_weights *w, void *packed, struct wick_pool *pool)
+void wick_xnn_pack(const struct wick_gemm *gemm, const struct wick_gemm_weights *w, size_t row_bytes, void *packed, const struct wick_bind *bind)
 {
-    struct packing p = {gemm, w, packed};
-    wick_xnn_ranges(pool, blocks_of(gemm, w->n), MULTIPLY_GRAIN / (gemm->nr * w->k + 1) + 1, pack_blocks, &p);
+    enum { PIECE = 4 << 20 };
+    size_t blocks = blocks_of(gemm, w->n), step = w->transposed ? blocks : WICK_MAX(PIECE / (row_bytes * gemm->nr + 1), (size_t)1);
+    struct packing p = {gemm, w, packed, 0};
+    for (; p.first < blocks; p.first += step) {
+        size_t count = WICK_MIN(step, blocks - p.first), from = p.first * gemm->nr;
+        wick_xnn_ranges(bind->pool, count, MULTIPLY_GRAIN / (gemm->nr * w->k + 1) + 1, pack_blocks, &p);
+        /* The rows that were read are not needed again. */
+        if (!w->transposed)
+            wick_bind_copied(bind, (const char *)w->w + from * row_bytes, (WICK_MIN(from + count * gemm->nr, w->n) - from) * row_bytes);
+    }
 }
 
 struct product {

@@ -21,7 +21,7 @@ extern const struct wick_op wick_xnn_op_dynamic_fully_connected; /* (bytes [.., 
 extern const struct wick_op wick_xnn_op_static_fully_connected;  /* (x I8 or U8 [.., k], params: n, k) > y [.., n] */
 
 /* Packs the n columns of w into `packed` (gemm->packed_size bytes), split over the pool by blocks of columns. */
-void wick_xnn_pack(const struct wick_gemm *gemm, const struct wick_gemm_weights *w, void *packed, struct wick_pool *pool);
+void wick_xnn_pack(const struct wick_gemm *gemm, const struct wick_gemm_weights *w, size_t row_bytes, void *packed, const struct wick_bind *bind);
 /* C = A W^T for all columns, split over the pool by blocks of columns: a thread streams its own part of the weights. */
 void wick_xnn_multiply(const struct wick_gemm *gemm, const struct wick_gemm_call *call, struct wick_pool *pool);
 

@@ -107,6 +107,14 @@ static bool same_request(const struct wick_xnn_packed *p, const struct wick_gemm
            p->w.transposed == w->transposed && p->w.scales == w->scales && p->w.bias == w->bias;
 }
 
+/* Of a row of weights as the payload has it. */
+static size_t row_bytes(const struct wick_ukernels *uk, const struct wick_gemm *gemm, size_t k)
+{
+    if (gemm == &uk->gemm_f32) return k * sizeof(float);
+    if (gemm == &uk->gemm_f16 || gemm == &uk->gemm_bf16) return k * sizeof(uint16_t);
+    return gemm == &uk->gemm_qd8_qb4 || gemm == &uk->gemm_qd8_qc4 || gemm == &uk->gemm_f32_qc4 ? (k + 1) / 2 : k;
+}
+
 wick_status wick_xnn_take_packed(struct wick_xnn_expand *e, const struct wick_gemm *gemm, const struct wick_gemm_weights *w, size_t groups,
                                  const void **packed)
 {
@@ -115,17 +123,16 @@ wick_status wick_xnn_take_packed(struct wick_xnn_expand *e, const struct wick_ge
         *packed = p->packed;
         return WICK_OK;
     }
-    size_t bytes = gemm->packed_size(w->n, w->k, w->group), total, row = w->k;
+    size_t bytes = gemm->packed_size(w->n, w->k, w->group), total, row = row_bytes(e->bind->ukernels, gemm, w->k);
     struct wick_xnn_packed *entry = WICK_NEW(e->bind->arena, struct wick_xnn_packed);
     char *memory = wick_mul_size(bytes, groups, &total) ? NULL : wick_arena_alloc(e->bind->arena, total, 64);
     if (!entry || !memory) return wick_fail_oom(e->err, bytes, "packed weights");
-    if (gemm == &e->bind->ukernels->gemm_f32) row *= sizeof(float);
     struct wick_gemm_weights part = *w;
     for (size_t g = 0; g < groups; g++) {
         part.w = (const char *)w->w + g * w->n * row;
         part.scales = w->scales ? (const float *)w->scales + g * w->n : NULL;
         part.bias = w->bias ? w->bias + g * w->n : NULL;
-        wick_xnn_pack(gemm, &part, memory + g * bytes, e->bind->pool);
+        wick_xnn_pack(gemm, &part, row, memory + g * bytes, e->bind);
     }
     *entry = (struct wick_xnn_packed){e->packed, gemm->run, *w, groups, memory};
     e->packed = entry;

@@ -56,16 +56,16 @@ enum { ROWS = 64, STRETCH = 256, STRETCH_MAX = 1024 };
 
 struct tile {
     const struct wick_gemm_call *c;
-    int8_t weights[STRETCH_MAX * 2 * NR]; /* (k / 4, vector, 8 columns, 4): one vector or two */
-    __m256 scales[STRETCH_MAX / 32 * 2];  /* (group, vector) */
-    __m256 acc[ROWS * 2];                 /* (row, vector) */
+    __m256i weights[STRETCH_MAX * 2 * NR / 32]; /* (k / 4, vector): bytes (8 columns, 4); one vector or two */
+    __m256 scales[STRETCH_MAX / 32 * 2];        /* (group, vector) */
+    __m256 acc[ROWS * 2];                       /* (row, vector) */
 };
 
 /* groups of a block from *w on, as vector v of `vectors`. */
 static inline void spread(struct tile *t, const uint8_t *w, size_t groups, size_t v, size_t vectors)
 {
     const __m256i low_nibbles = _mm256_set1_epi8(15), eight = _mm256_set1_epi8(8);
-    __m256i *out = (__m256i *)(void *)t->weights + v;
+    __m256i *out = t->weights + v;
     for (size_t g = 0; g < groups; g++) {
         t->scales[g * vectors + v] = _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)w)), 16));
         w += 16;
@@ -80,7 +80,7 @@ static inline void spread(struct tile *t, const uint8_t *w, size_t groups, size_
 static inline __attribute__((always_inline)) void tile_rows(struct tile *t, const uint8_t *from, size_t row, size_t groups, const int rows,
                                                             const int vectors, const bool single)
 {
-    const __m256i ones = _mm256_set1_epi16(1), *w = (const __m256i *)(const void *)t->weights;
+    const __m256i ones = _mm256_set1_epi16(1), *w = t->weights;
     const uint8_t *a[4];
     __m256 *acc = t->acc + row * (size_t)vectors;
     for (int r = 0; r < rows; r++) a[r] = from + (row + (size_t)r) * t->c->a_stride;
