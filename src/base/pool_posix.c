@@ -60,16 +60,19 @@ static void drain(struct wick_pool *pool, unsigned thread)
     while ((i = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed)) < pool->count) pool->task(pool->user, i, thread);
 }
 
-/* Until there is another job than number `seen`. */
+/* A worker may have taken the number that comes with the end for a job's, between the two stores of it: so both are looked at. */
+static bool is_over(struct wick_pool *pool, uint32_t seen) { return number_of(atomic_load(&pool->job)) != seen || atomic_load(&pool->stop); }
+
+/* Until there is another job than number `seen`, or no more. */
 static void wait_for_job(struct wick_pool *pool, uint32_t seen)
 {
     for (int i = 0; i < SPINS; i++) {
-        if (number_of(atomic_load_explicit(&pool->job, memory_order_acquire)) != seen) return;
+        if (is_over(pool, seen)) return;
         relax();
     }
     pthread_mutex_lock(&pool->lock);
     atomic_fetch_add(&pool->sleepers, 1);
-    while (number_of(atomic_load(&pool->job)) == seen) pthread_cond_wait(&pool->wake, &pool->lock);
+    while (!is_over(pool, seen)) pthread_cond_wait(&pool->wake, &pool->lock);
     atomic_fetch_sub(&pool->sleepers, 1);
     pthread_mutex_unlock(&pool->lock);
 }

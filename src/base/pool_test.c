@@ -79,12 +79,26 @@ static void unused_pools_end(void **state)
     assert_null(pool);
 }
 
+/* The end may come while a worker is between two looks at the pool. */
+static void pools_end_after_a_job(void **state)
+{
+    (void)state;
+    static struct job job;
+    struct wick_pool *pool;
+    for (int i = 0; i < 1500; i++) {
+        WICK_ASSERT_OK(wick_pool_create(&pool, 3, &err), &err);
+        wick_pool_run(pool, 1 + (size_t)i % 4, take, &job);
+        wick_pool_destroy(pool);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_item_once),
         cmocka_unit_test(no_pool_runs_in_the_caller),
         cmocka_unit_test(unused_pools_end),
+        cmocka_unit_test(pools_end_after_a_job),
     };
     return WICK_TEST_MAIN(tests);
 }
